@@ -6,7 +6,6 @@ import {
   END_LINE,
   END_TEXT,
   NO_WORD_BOUNDARY,
-  outsOf,
   type Program,
   WORD_BOUNDARY,
 } from './program.ts';
@@ -26,11 +25,19 @@ export interface BuildLimits {
   readonly states: number;
   /** Program instructions visited; bounds the time for any program. */
   readonly steps: number;
+}
+
+/** A determinised program. */
+export interface Determinised {
+  /** Its automaton; `null`: it exceeds a limit. */
+  readonly whole: Automaton | null;
+  /** Why there is no automaton; continues the sentence "the pattern is too complex:". Otherwise `''`. */
+  readonly reason: string;
   /**
-   * What becomes of states beyond `states`: the program is refused, or each of them counts as a match. The automaton then
-   * matches every text that the program matches, and maybe others: it can exclude a text, not prove that it matches.
+   * The automaton of the states nearest to the start, in which every transition beyond them is a match: it matches
+   * every text that the program matches, and maybe others. `null`: even these states exceed the limit of steps.
    */
-  readonly beyond?: 'refuse' | 'match';
+  readonly nearest: (states: number) => Automaton | null;
 }
 
 /** What came before the place of a state: whether the last character was a word character. */
@@ -45,54 +52,141 @@ interface Closure {
   readonly matched: boolean;
 }
 
-/** Follows everything that consumes no character. `flags` holds what is known to be true of this place; an assertion
- * about the next character stays pending unless `final` says that `flags` knows it too. */
-function close(program: Program, seeds: readonly number[], at: { flags: number; final: boolean }): Closure {
-  const seen = new Set<number>(seeds);
-  const stack = [...seeds];
-  const characters: number[] = [];
-  const pending: number[] = [];
-  let matched = false;
-  const follow = (pc: number): void => {
-    if (!seen.has(pc)) {
-      seen.add(pc);
+/** Creates the function that follows everything that consumes no character. Its `flags` are what is known to be true
+ * of this place; an assertion about the next character stays pending unless `final` says that `flags` has that too. */
+function closer({
+  instructions,
+}: Program): (seeds: readonly number[], at: { flags: number; final: boolean }) => Closure {
+  // By instruction, the last closure that reached it: a set that need not be emptied.
+  const reached = new Int32Array(instructions.length);
+  let round = 0;
+  return (seeds, at) => {
+    round++;
+    const stack = [...seeds];
+    for (const pc of seeds) reached[pc] = round;
+    const characters: number[] = [];
+    const pending: number[] = [];
+    let matched = false;
+    const follow = (pc: number): void => {
+      if (reached[pc] === round) return;
+      reached[pc] = round;
       stack.push(pc);
+    };
+    for (let pc = stack.pop(); pc !== undefined; pc = stack.pop()) {
+      const instruction = instructions[pc]!;
+      switch (instruction.kind) {
+        case 'match':
+          matched = true;
+          break;
+        case 'fail':
+          break;
+        case 'character':
+          characters.push(pc);
+          break;
+        case 'split':
+          follow(instruction.other);
+          follow(instruction.out);
+          break;
+        case 'jump':
+          follow(instruction.out);
+          break;
+        case 'assert': {
+          const open = instruction.flags & ~at.flags;
+          if (open === 0) follow(instruction.out);
+          else if (!at.final && (open & ~AHEAD) === 0) pending.push(pc);
+          break;
+        }
+        default:
+          instruction satisfies never;
+      }
+    }
+    return { characters, pending, matched };
+  };
+}
+
+/** A piece `[from, to)` of an array of instructions. */
+interface Piece {
+  readonly array: Int32Array;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Maps a context and a list of instructions to a code ≥ 0. Lists are copied. */
+interface ListTable {
+  /** -1: the list is not in the table. */
+  readonly get: (context: number, list: Piece) => number;
+  /** Adds a list that is not in the table. */
+  readonly set: (context: number, list: Piece, code: number) => void;
+}
+
+// PERF: open addressing over one array of integers. With a `Map` of arrays, garbage collection took a fifth of the time
+// that the Core Rule Set takes to compile.
+function listTable(): ListTable {
+  /** Words of an entry ahead of its list. */
+  const HEAD = 3;
+  let slots = new Int32Array(1 << 8).fill(-1);
+  let count = 0;
+  let pool = new Int32Array(1 << 10);
+  let used = 0;
+  const hashOf = (context: number, { array, from, to }: Piece): number => {
+    let hash = context;
+    for (let i = from; i < to; i++) hash = (Math.imul(hash, 31) + array[i]!) | 0;
+    return Math.imul(hash ^ (hash >>> 15), 0x9e3779b1) >>> 7;
+  };
+  const equals = (entry: number, context: number, { array, from, to }: Piece): boolean => {
+    if (pool[entry] !== context || pool[entry + 1] !== to - from) return false;
+    for (let i = from, at = entry + HEAD; i < to; i++, at++) if (pool[at] !== array[i]) return false;
+    return true;
+  };
+  const insert = (entry: number, hash: number): void => {
+    const mask = slots.length - 1;
+    let slot = hash & mask;
+    while (slots[slot] !== -1) slot = (slot + 1) & mask;
+    slots[slot] = entry;
+  };
+  const widen = (): void => {
+    slots = new Int32Array(slots.length * 2).fill(-1);
+    for (let entry = 0; entry < used; ) {
+      const from = entry + HEAD;
+      const to = from + pool[entry + 1]!;
+      insert(entry, hashOf(pool[entry]!, { array: pool, from, to }));
+      entry = to;
     }
   };
-  for (let pc = stack.pop(); pc !== undefined; pc = stack.pop()) {
-    const instruction = program.instructions[pc]!;
-    switch (instruction.kind) {
-      case 'match':
-        matched = true;
-        break;
-      case 'fail':
-        break;
-      case 'character':
-        characters.push(pc);
-        break;
-      case 'split':
-        follow(instruction.other);
-        follow(instruction.out);
-        break;
-      case 'jump':
-        follow(instruction.out);
-        break;
-      case 'assert': {
-        const open = instruction.flags & ~at.flags;
-        if (open === 0) follow(instruction.out);
-        else if (!at.final && (open & ~AHEAD) === 0) pending.push(pc);
-        break;
+  return {
+    get: (context, list) => {
+      const mask = slots.length - 1;
+      for (let slot = hashOf(context, list) & mask; slots[slot] !== -1; slot = (slot + 1) & mask) {
+        if (equals(slots[slot]!, context, list)) return pool[slots[slot]! + 2]!;
       }
-      default:
-        instruction satisfies never;
-    }
-  }
-  return { characters, pending, matched };
+      return -1;
+    },
+    set: (context, list, code) => {
+      const length = list.to - list.from;
+      if (used + HEAD + length > pool.length) {
+        const wider = new Int32Array(2 * pool.length + length);
+        wider.set(pool.subarray(0, used));
+        pool = wider;
+      }
+      const entry = used;
+      pool[entry] = context;
+      pool[entry + 1] = length;
+      pool[entry + 2] = code;
+      for (let i = 0; i < length; i++) pool[entry + HEAD + i] = list.array[list.from + i]!;
+      used += HEAD + length;
+      count++;
+      if (2 * count > slots.length) widen();
+      else insert(entry, hashOf(context, list));
+    },
+  };
 }
 
 /** A set of places in the program, and what is known of the text before it. */
 interface State {
-  readonly closure: Closure;
+  /** Sorted. */
+  readonly characters: readonly number[];
+  /** Sorted. */
+  readonly pending: readonly number[];
   /** `BEGIN` flags and `AFTER_WORD`; 0 if no assertion is pending, for then nothing depends on it. */
   readonly context: number;
 }
@@ -102,96 +196,63 @@ interface StateTable {
   readonly states: readonly State[];
   /** Instructions visited so far. */
   readonly steps: () => number;
-  /** The code of the state of a set of instructions, entered when it is new; 0 if there is no room for it. */
-  readonly intern: (seeds: readonly number[], context: number) => number;
+  /** The code of the state of a set of instructions, entered when it is new. */
+  readonly intern: (seeds: Piece, context: number) => number;
   /** A state with its assertions resolved: `ahead` and `isWord` describe the next character. */
-  readonly settle: (state: State, next: { ahead: number; isWord: boolean }) => Closure;
+  readonly settle: (
+    state: State,
+    next: { ahead: number; isWord: boolean },
+  ) => { readonly characters: readonly number[]; readonly matched: boolean };
 }
 
-/** Maps a context and a list to a code. A list must not be modified after it is added. */
-interface ListTable {
-  readonly get: (context: number, list: readonly number[]) => number | undefined;
-  readonly set: (context: number, list: readonly number[], code: number) => void;
-}
-
-// PERF: lists written out as text would be keys of a map, too; writing them took a third of the time.
-function listTable(): ListTable {
-  interface Entry {
-    readonly context: number;
-    readonly list: readonly number[];
-    readonly code: number;
-  }
-  const buckets = new Map<number, Entry[]>();
-  const hashOf = (context: number, list: readonly number[]): number => {
-    let hash = context;
-    for (let i = 0; i < list.length; i++) hash = (Math.imul(hash, 31) + list[i]!) | 0;
-    return hash;
-  };
-  return {
-    get: (context, list) =>
-      buckets.get(hashOf(context, list))?.find((one) => one.context === context && isEqual(one.list, list))
-        ?.code,
-    set: (context, list, code) => {
-      const hash = hashOf(context, list);
-      const bucket = buckets.get(hash);
-      if (bucket === undefined) buckets.set(hash, [{ context, list, code }]);
-      else bucket.push({ context, list, code });
-    },
-  };
-}
-
-function isEqual(left: readonly number[], right: readonly number[]): boolean {
-  if (left.length !== right.length) return false;
-  for (let i = 0; i < left.length; i++) if (left[i] !== right[i]) return false;
-  return true;
-}
-
-function stateTable(program: Program, most: number): StateTable {
+function stateTable(program: Program): StateTable {
   const states: State[] = [];
   const codes = listTable();
-  const singles = new Map<number, Closure>();
+  const close = closer(program);
+  const singles: Closure[] = [];
   let steps = 0;
 
   /** One instruction's closure if only what lies before is known; there are 8 such `flags`. */
-  const closeOne = (pc: number, flags: number): Closure => {
-    const key = pc * 8 + flags;
-    let closure = singles.get(key);
-    if (closure === undefined) {
-      closure = close(program, [pc], { flags, final: false });
-      singles.set(key, closure);
-    }
-    return closure;
-  };
+  const closeOne = (pc: number, flags: number): Closure =>
+    (singles[pc * 8 + flags] ??= close([pc], { flags, final: false }));
 
-  const enter = (seeds: readonly number[], before: number): number => {
-    const union = new Set<number>();
-    const waiting = new Set<number>();
-    for (const seed of seeds) {
-      const { characters, pending, matched } = closeOne(seed, before & BEGIN);
-      if (matched) return 0;
-      for (const pc of characters) union.add(pc);
-      for (const pc of pending) waiting.add(pc);
-      steps += 1 + characters.length + pending.length;
+  const reached = new Int32Array(program.instructions.length);
+  let round = 0;
+  const enter = ({ array, from, to }: Piece, before: number): number => {
+    round++;
+    const characters: number[] = [];
+    const pending: number[] = [];
+    const add = (list: number[], places: readonly number[]): void => {
+      for (const pc of places) {
+        if (reached[pc] === round) continue;
+        reached[pc] = round;
+        list.push(pc);
+      }
+    };
+    for (let i = from; i < to; i++) {
+      const closure = closeOne(array[i]!, before & BEGIN);
+      if (closure.matched) return 0;
+      add(characters, closure.characters);
+      add(pending, closure.pending);
+      steps += 1 + closure.characters.length + closure.pending.length;
     }
-    const context = waiting.size === 0 ? 0 : before;
-    const characters = [...union].sort((a, b) => a - b);
-    const pending = [...waiting].sort((a, b) => a - b);
-    const key = pending.length === 0 ? characters : [...characters, -1, ...pending];
-    let code = codes.get(context, key);
-    if (code === undefined) {
-      if (states.length >= most) return 0;
-      code = states.push({ closure: { characters, pending, matched: false }, context });
-      codes.set(context, key, code);
-    }
+    const context = pending.length === 0 ? 0 : before;
+    characters.sort((a, b) => a - b);
+    pending.sort((a, b) => a - b);
+    const key = Int32Array.from(pending.length === 0 ? characters : [...characters, -1, ...pending]);
+    const piece = { array: key, from: 0, to: key.length };
+    const known = codes.get(context, piece);
+    if (known >= 0) return known;
+    const code = states.push({ characters, pending, context });
+    codes.set(context, piece, code);
     return code;
   };
 
   // The sets of places that transitions lead to: few differ, and the start of a new attempt alone is the most frequent.
   const known = listTable();
   const alone = new Map<number, number>();
-  const intern = (seeds: readonly number[], before: number): number => {
-    // A class that no place takes leads to a new attempt alone: identified by its one seed, without a key made of text.
-    if (seeds.length === 1 && seeds[0] === program.start) {
+  const intern = (seeds: Piece, before: number): number => {
+    if (seeds.to - seeds.from === 1) {
       let code = alone.get(before);
       if (code === undefined) {
         code = enter(seeds, before);
@@ -201,21 +262,22 @@ function stateTable(program: Program, most: number): StateTable {
       return code;
     }
     let code = known.get(before, seeds);
-    if (code === undefined) {
+    if (code < 0) {
       code = enter(seeds, before);
       known.set(before, seeds, code);
     }
-    steps += seeds.length;
+    steps += seeds.to - seeds.from;
     return code;
   };
 
-  const settle = ({ closure, context }: State, next: { ahead: number; isWord: boolean }): Closure => {
-    if (closure.pending.length === 0) return closure;
+  const settle: StateTable['settle'] = (state, next) => {
+    const { characters, pending, context } = state;
+    if (pending.length === 0) return { characters, matched: false };
     const changes = next.isWord !== ((context & AFTER_WORD) !== 0);
     const flags = (context & BEGIN) | next.ahead | (changes ? WORD_BOUNDARY : NO_WORD_BOUNDARY);
-    const settled = close(program, closure.pending, { flags, final: true });
-    steps += closure.pending.length + settled.characters.length;
-    return { ...settled, characters: [...closure.characters, ...settled.characters] };
+    const settled = close(pending, { flags, final: true });
+    steps += pending.length + settled.characters.length;
+    return { characters: [...characters, ...settled.characters], matched: settled.matched };
   };
 
   return { states, steps: () => steps, intern, settle };
@@ -223,60 +285,127 @@ function stateTable(program: Program, most: number): StateTable {
 
 /**
  * Subset construction (Rabin and Scott 1959), unanchored: every step starts a new attempt, and the first match ends
- * the search. Assertions about the next character are settled one step late, as in RE2's own DFA. A sentence when a
- * limit is passed.
+ * the search. Assertions about the next character are settled one step late, as in RE2's own DFA.
  */
 export function determinise(
   program: Program,
   { alphabet, limits }: { alphabet: Alphabet; limits: BuildLimits },
-): Automaton | string {
-  const { classes, newline, word } = alphabet;
-  const table = stateTable(program, limits.beyond === 'match' ? limits.states : Number.POSITIVE_INFINITY);
-  const next: number[] = new Array<number>(classes).fill(0);
-  const accepts: number[] = [1];
-  const start = table.intern([program.start], BEGIN);
-  for (let at = 0; at < table.states.length; at++) {
-    // Each state that was found will be visited: there is no need to wait for that.
-    if (table.states.length > limits.states) return `it needs more than ${limits.states} states`;
-    const state = table.states[at]!;
-    accepts.push(table.settle(state, { ahead: END_LINE | END_TEXT, isWord: false }).matched ? 1 : 0);
-    const kinds: (readonly number[] | null)[][] = [];
-    for (let column = 0; column < classes; column++) {
-      if (table.steps() > limits.steps) return `it takes more than ${limits.steps} steps to build`;
-      const kind = newline[column]! * 2 + word[column]!;
-      kinds[kind] ??= seedsByColumn(program, { alphabet, table, state, kind });
-      const seeds = kinds[kind][column]!;
-      const context = (newline[column] === 1 ? BEGIN_LINE : 0) | (word[column] === 1 ? AFTER_WORD : 0);
-      next.push(seeds === null ? 0 : table.intern(seeds, context));
-    }
+): Determinised {
+  const table = stateTable(program);
+  const rows = transitionRows(program, { alphabet, table });
+  const first = Int32Array.of(program.start);
+  const start = table.intern({ array: first, from: 0, to: 1 }, BEGIN);
+  let reason = '';
+  // Each state that was found will be visited: there is no need to wait for that.
+  const exceeds = (): boolean => table.states.length > limits.states;
+  while (rows.written() < table.states.length && reason === '') {
+    if (exceeds()) reason = `it needs more than ${limits.states} states`;
+    else if (!rows.write(limits.steps)) reason = `it takes more than ${limits.steps} steps to build`;
   }
-  return { states: accepts.length, start, next: Int32Array.from(next), accepts: Uint8Array.from(accepts) };
+  return {
+    whole: reason === '' ? rows.read(start, table.states.length) : null,
+    reason,
+    nearest: (states) => {
+      while (rows.written() < Math.min(states, table.states.length)) {
+        if (!rows.write(limits.steps)) return null;
+      }
+      return rows.read(start, Math.min(states, table.states.length));
+    },
+  };
 }
 
-/** What a state leads to by class, when the next character is a newline (2), a word character (1) or neither (0);
- * `null` if that character shows that there was a match before it. */
-function seedsByColumn(
+/** The transitions of an automaton, written state by state in the order in which they were found. */
+interface TransitionRows {
+  /** The number of states whose transitions are written. */
+  readonly written: () => number;
+  /** Writes those of the next state; false: that takes more steps than allowed. */
+  readonly write: (steps: number) => boolean;
+  /** The automaton of the first `states`, all of them written; codes beyond are a match. */
+  readonly read: (start: number, states: number) => Automaton;
+}
+
+function transitionRows(
   program: Program,
-  from: { alphabet: Alphabet; table: StateTable; state: State; kind: number },
-): (readonly number[] | null)[] {
-  const { classes, columns } = from.alphabet;
-  const next = { ahead: from.kind === 2 ? END_LINE : 0, isWord: from.kind === 1 };
-  const { characters, matched } = from.table.settle(from.state, next);
-  if (matched) return new Array<null>(classes).fill(null);
-  const none: readonly number[] = [program.start];
-  const seeds = new Array<readonly number[]>(classes).fill(none);
-  const own: number[][] = [];
-  for (const pc of characters) {
-    const [out] = outsOf(program.instructions[pc]!) as [number];
-    for (const column of columns.get(pc)!) {
-      let list = own[column];
-      if (list === undefined) {
-        list = [program.start];
-        own[column] = list;
-        seeds[column] = list;
+  { alphabet, table }: { alphabet: Alphabet; table: StateTable },
+): TransitionRows {
+  const { classes, newline, word } = alphabet;
+  const rows: Int32Array[] = [];
+  const accepts: number[] = [1];
+  // By what the next character is: a newline (2), a word character (1) or neither (0).
+  const kinds = [0, 1, 2].map((kind) => ({
+    ahead: kind === 2 ? END_LINE : 0,
+    isWord: kind === 1,
+    context: kind === 2 ? BEGIN_LINE : kind === 1 ? AFTER_WORD : 0,
+    seeds: seedsByColumn(program, alphabet),
+    /** The state that `seeds` are of. */
+    of: -1,
+    /** Whether that character shows that there was a match before it. */
+    matched: false,
+  }));
+  return {
+    written: () => rows.length,
+    write: (steps) => {
+      const state = table.states[rows.length]!;
+      const row = new Int32Array(classes);
+      const ends = table.settle(state, { ahead: END_LINE | END_TEXT, isWord: false }).matched;
+      for (let column = 0; column < classes; column++) {
+        if (table.steps() > steps) return false;
+        const { context } = kinds[newline[column]! * 2 + word[column]!]!;
+        // Without assertions, all kinds lead to the same.
+        const kind = kinds[state.pending.length === 0 ? 0 : newline[column]! * 2 + word[column]!]!;
+        if (kind.of !== rows.length) {
+          const settled = table.settle(state, kind);
+          kind.seeds.fill(settled.characters);
+          kind.matched = settled.matched;
+          kind.of = rows.length;
+        }
+        row[column] = kind.matched ? 0 : table.intern(kind.seeds.of(column), context);
       }
-      list.push(out);
-    }
-  }
-  return seeds;
+      rows.push(row);
+      accepts.push(ends ? 1 : 0);
+      return true;
+    },
+    read: (start, states) => {
+      const next = new Int32Array((states + 1) * classes);
+      for (let i = 0; i < states; i++) next.set(rows[i]!, (i + 1) * classes);
+      for (let at = classes; at < next.length; at++) if (next[at]! > states) next[at] = 0;
+      return { states: states + 1, start, next, accepts: Uint8Array.from(accepts.slice(0, states + 1)) };
+    },
+  };
+}
+
+/** What a set of instructions leads to, by class of the next character. */
+interface SeedColumns {
+  /** Replaces the set. */
+  readonly fill: (characters: readonly number[]) => void;
+  /** The start of the program, then what the set leads to under a class; valid until the next `fill`. */
+  readonly of: (column: number) => Piece;
+}
+
+function seedsByColumn({ start, instructions }: Program, { classes, columns }: Alphabet): SeedColumns {
+  const outs = Int32Array.from(instructions, (one) => (one.kind === 'character' ? one.out : -1));
+  const ends = new Int32Array(classes);
+  const starts = new Int32Array(classes);
+  let seeds = new Int32Array(1 << 10);
+  return {
+    fill: (characters) => {
+      // A counting sort: the first pass measures each column's list, the second one writes it.
+      ends.fill(1);
+      for (const pc of characters) for (const column of columns.get(pc)!) ends[column]!++;
+      let used = 0;
+      for (let column = 0; column < classes; column++) {
+        starts[column] = used;
+        used += ends[column]!;
+      }
+      if (used > seeds.length) seeds = new Int32Array(2 * used);
+      for (let column = 0; column < classes; column++) {
+        seeds[starts[column]!] = start;
+        ends[column] = starts[column]! + 1;
+      }
+      for (const pc of characters) {
+        for (const column of columns.get(pc)!) seeds[ends[column]!++] = outs[pc]!;
+      }
+    },
+    of: (column) => ({ array: seeds, from: starts[column]!, to: ends[column]! }),
+  };
 }

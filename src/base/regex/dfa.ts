@@ -22,6 +22,12 @@ import {
 export interface DfaLimits extends BuildLimits {
   /** Octets of the finished slice. */
   readonly octets: number;
+  /**
+   * Words of the table of a guard, for a program whose DFA exceeds a limit: the DFA of the states nearest to the start,
+   * in which every transition beyond them counts as a match. It can exclude a text, not prove that it matches. Default:
+   * there is no guard.
+   */
+  readonly guard?: number;
 }
 
 /**
@@ -32,7 +38,12 @@ export const DFA_LIMITS: DfaLimits = { states: 2_000, octets: 65_536, steps: 2_0
 
 export type DfaResult =
   | { readonly ok: true; readonly table: Uint16Array }
-  | { readonly ok: false; readonly reason: string };
+  | {
+      readonly ok: false;
+      readonly reason: string;
+      /** `null`: none was asked for, or it exceeds the limits too. */
+      readonly guard: Uint16Array | null;
+    };
 
 /**
  * The DFA that decides whether a program matches anywhere in a text, in the layout of `table.ts`. A refusal's `reason`
@@ -40,24 +51,27 @@ export type DfaResult =
  */
 export function buildDfa(program: Program, limits: DfaLimits = DFA_LIMITS): DfaResult {
   const alphabet = buildAlphabet(program);
-  if (alphabet.classes > MAX_CLASSES) {
-    return refuse(`it tells ${alphabet.classes} classes of characters apart, at most ${MAX_CLASSES} fit`);
+  const { classes } = alphabet;
+  if (classes > MAX_CLASSES) {
+    const reason = `it tells ${classes} classes of characters apart, at most ${MAX_CLASSES} fit`;
+    return { ok: false, reason, guard: null };
   }
-  const automaton = determinise(program, { alphabet, limits });
-  if (typeof automaton === 'string') return refuse(automaton);
-  const table = layOut(reduce(automaton, alphabet.classes), alphabet);
-  if (table === null || table.byteLength > limits.octets) {
-    return refuse(`its table would be larger than ${limits.octets} octets`);
-  }
-  return { ok: true, table };
+  const { whole, reason, nearest } = determinise(program, { alphabet, limits });
+  const tableOf = (automaton: Automaton | null): Uint16Array | null => {
+    const table = automaton === null ? null : layOut(reduce(automaton, classes), alphabet);
+    return table === null || table.byteLength > limits.octets ? null : table;
+  };
+  const table = tableOf(whole);
+  if (table !== null) return { ok: true, table };
+  return {
+    ok: false,
+    reason: whole === null ? reason : `its table would be larger than ${limits.octets} octets`,
+    guard: limits.guard === undefined ? null : tableOf(nearest(Math.floor(limits.guard / classes))),
+  };
 }
 
 /** Columns of a table. A pattern of 1,024 characters hardly distinguishes more classes. */
 const MAX_CLASSES = 256;
-
-function refuse(reason: string): DfaResult {
-  return { ok: false, reason };
-}
 
 /**
  * How long reading a text to its end takes, in units of a plain table's time; characters beyond ASCII cost a search
@@ -73,7 +87,7 @@ interface Rows {
   readonly start: number;
   readonly end: number;
   /** Row after row of codes. */
-  readonly codes: readonly number[];
+  readonly codes: Int32Array;
 }
 
 /** Merges equivalent states, finds the dead one, and orders rows as the layout wants them. */
@@ -82,33 +96,42 @@ function reduce(automaton: Automaton, classes: number): Rows {
   const labels = Int32Array.from(accepts);
   labels[0] = 2;
   const blocks = minimise({ states: automaton.states, classes, next, labels });
-  const first = new Map<number, number>();
-  blocks.forEach((block, state) => {
-    if (!first.has(block)) first.set(block, state);
-  });
+  /** By block, its first state; -1: none yet. */
+  const first = new Int32Array(automaton.states).fill(-1);
+  const found: number[] = [];
+  for (let state = 0; state < automaton.states; state++) {
+    const block = blocks[state]!;
+    if (first[block] !== -1) continue;
+    first[block] = state;
+    found.push(block);
+  }
   const isDead = (block: number): boolean => {
-    const state = first.get(block)!;
+    const state = first[block]!;
     if (labels[state] !== 0) return false;
     for (let column = 0; column < classes; column++) {
       if (blocks[next[state * classes + column]!] !== block) return false;
     }
     return true;
   };
-  const codes = new Map<number, number>([[blocks[0]!, DFA_MATCHED]]);
+  const codes = new Int32Array(automaton.states);
+  codes[blocks[0]!] = DFA_MATCHED;
   const live: number[] = [];
-  for (const block of first.keys()) {
+  for (const block of found) {
     if (block === blocks[0]) continue;
-    if (isDead(block)) codes.set(block, DFA_DEAD);
+    if (isDead(block)) codes[block] = DFA_DEAD;
     else live.push(block);
   }
-  live.sort((a, b) => labels[first.get(b)!]! - labels[first.get(a)!]! || first.get(a)! - first.get(b)!);
-  for (const [row, block] of live.entries()) codes.set(block, DFA_FIRST_ROW + row * classes);
-  const accepting = live.filter((block) => labels[first.get(block)!] === 1).length;
-  const written = live.flatMap((block) => {
-    const row = first.get(block)! * classes;
-    return Array.from(next.subarray(row, row + classes), (state) => codes.get(blocks[state]!)!);
-  });
-  return { start: codes.get(blocks[start]!)!, end: DFA_FIRST_ROW + accepting * classes, codes: written };
+  live.sort((a, b) => labels[first[b]!]! - labels[first[a]!]! || first[a]! - first[b]!);
+  for (const [row, block] of live.entries()) codes[block] = DFA_FIRST_ROW + row * classes;
+  const accepting = live.filter((block) => labels[first[block]!] === 1).length;
+  const written = new Int32Array(live.length * classes);
+  for (const [row, block] of live.entries()) {
+    const from = first[block]! * classes;
+    for (let column = 0; column < classes; column++) {
+      written[row * classes + column] = codes[blocks[next[from + column]!]!]!;
+    }
+  }
+  return { start: codes[blocks[start]!]!, end: DFA_FIRST_ROW + accepting * classes, codes: written };
 }
 
 /** Writes the slice; `null` when its codes do not fit 16 bits. */
@@ -165,53 +188,90 @@ export interface Machine {
 function minimise(machine: Machine): Int32Array {
   const { states, classes } = machine;
   const { heads, sources } = invert(machine);
-  const blockOf = new Int32Array(states);
-  const members: Set<number>[] = [];
-  const byLabel = new Map<number, number>();
-  for (let state = 0; state < states; state++) {
-    const label = machine.labels[state]!;
-    let block = byLabel.get(label);
-    if (block === undefined) {
-      block = members.push(new Set()) - 1;
-      byLabel.set(label, block);
-    }
-    members[block]!.add(state);
-    blockOf[state] = block;
-  }
-
-  const waiting = new Set<number>(members.keys());
-  const split = (block: number, inside: readonly number[]): void => {
-    const old = members[block]!;
-    if (inside.length === old.size) return;
-    const fresh = members.push(new Set(inside)) - 1;
-    for (const state of inside) {
-      old.delete(state);
-      blockOf[state] = fresh;
-    }
-    // Splitting by the smaller half is enough unless the whole was still to be used: Hopcroft's point.
-    if (waiting.has(block) || inside.length <= old.size) waiting.add(fresh);
-    else waiting.add(block);
-  };
-
+  const partition = partitionByLabel(machine.labels);
+  const waiting = new Set<number>(Array.from({ length: partition.blocks() }, (_, block) => block));
   for (const splitter of waiting) {
     waiting.delete(splitter);
-    const targets = [...members[splitter]!];
+    const targets = partition.members(splitter);
     for (let column = 0; column < classes; column++) {
-      const touched = new Map<number, number[]>();
       for (const target of targets) {
         const cell = target * classes + column;
-        for (let i = heads[cell]!; i < heads[cell + 1]!; i++) {
-          const source = sources[i]!;
-          const block = blockOf[source]!;
-          const inside = touched.get(block);
-          if (inside === undefined) touched.set(block, [source]);
-          else inside.push(source);
-        }
+        for (let i = heads[cell]!; i < heads[cell + 1]!; i++) partition.mark(sources[i]!);
       }
-      for (const [block, inside] of touched) split(block, inside);
+      // The new block is the smaller part, and the other one waits if the whole did: Hopcroft's point.
+      partition.split((fresh) => waiting.add(fresh));
     }
   }
-  return blockOf;
+  return partition.blockOf.slice(0, states);
+}
+
+/** A partition of states into blocks, which marks split. */
+interface Partition {
+  readonly blockOf: Int32Array;
+  readonly blocks: () => number;
+  /** A copy of the states of a block. */
+  readonly members: (block: number) => Int32Array;
+  readonly mark: (state: number) => void;
+  /** Splits each block that has marked states and others; the smaller part becomes the new block. Removes all marks. */
+  readonly split: (onSplit: (fresh: number) => void) => void;
+}
+
+// The states of a block are neighbours in one array, marked ones first (Valmari and Lehtinen 2008).
+function partitionByLabel(labels: Int32Array): Partition {
+  const states = labels.length;
+  const order = Int32Array.from(labels.keys()).sort((a, b) => labels[a]! - labels[b]!);
+  const placeOf = new Int32Array(states);
+  const blockOf = new Int32Array(states);
+  const from = new Int32Array(states);
+  const to = new Int32Array(states);
+  const marked = new Int32Array(states);
+  let blocks = 0;
+  for (const [place, state] of order.entries()) {
+    placeOf[state] = place;
+    if (place === 0 || labels[state] !== labels[order[place - 1]!]) from[blocks++] = place;
+    blockOf[state] = blocks - 1;
+    to[blocks - 1] = place + 1;
+  }
+  const touched: number[] = [];
+  return {
+    blockOf,
+    blocks: () => blocks,
+    members: (block) => order.slice(from[block]!, to[block]!),
+    mark: (state) => {
+      const block = blockOf[state]!;
+      const border = from[block]! + marked[block]!;
+      const place = placeOf[state]!;
+      if (place < border) return;
+      if (marked[block] === 0) touched.push(block);
+      marked[block]!++;
+      const other = order[border]!;
+      order[border] = state;
+      placeOf[state] = border;
+      order[place] = other;
+      placeOf[other] = place;
+    },
+    split: (onSplit) => {
+      for (const block of touched) {
+        const border = from[block]! + marked[block]!;
+        const inside = marked[block]!;
+        marked[block] = 0;
+        if (border === to[block]!) continue;
+        const fresh = blocks++;
+        if (2 * inside <= to[block]! - from[block]!) {
+          from[fresh] = from[block]!;
+          to[fresh] = border;
+          from[block] = border;
+        } else {
+          from[fresh] = border;
+          to[fresh] = to[block]!;
+          to[block] = border;
+        }
+        for (let place = from[fresh]!; place < to[fresh]!; place++) blockOf[order[place]!] = fresh;
+        onSplit(fresh);
+      }
+      touched.length = 0;
+    },
+  };
 }
 
 /** Who leads to a state under a class: `sources[heads[cell]…heads[cell + 1]]`, where cell is `state * classes + class`. */

@@ -172,22 +172,41 @@ function withTargets(rule: DraftRule, more: NonNullable<DraftCondition['targets'
 export type Removals = readonly DraftControl[];
 
 /** Whether a control removes a rule, or one of its targets. */
-export function removes(control: DraftControl, { id, tags }: DraftRule): boolean {
-  switch (control.kind) {
-    case 'ruleRemoveById':
-    case 'ruleRemoveTargetById':
-      return inRanges(id, control.ranges);
-    case 'ruleRemoveByTag':
-    case 'ruleRemoveTargetByTag':
-      return tags.some((tag) => searchText(control.source, tag) === true);
-    case 'decodeRequestBody':
-    case 'forceRequestBodyVariable':
-    case 'requestBodyProcessor':
-    case 'ruleEngine':
-      return false;
-    default:
-      return control satisfies never;
-  }
+export type RemovalTest = (control: DraftControl, rule: DraftRule) => boolean;
+
+/** Creates a test that searches each tag once for each pattern: a rule set has few different tags. */
+export function removalTest(): RemovalTest {
+  const searched = new Map<string, Map<string, boolean>>();
+  const matches = (source: string, tag: string): boolean => {
+    let results = searched.get(source);
+    if (results === undefined) {
+      results = new Map();
+      searched.set(source, results);
+    }
+    let result = results.get(tag);
+    if (result === undefined) {
+      result = searchText(source, tag) === true;
+      results.set(tag, result);
+    }
+    return result;
+  };
+  return (control, { id, tags }) => {
+    switch (control.kind) {
+      case 'ruleRemoveById':
+      case 'ruleRemoveTargetById':
+        return inRanges(id, control.ranges);
+      case 'ruleRemoveByTag':
+      case 'ruleRemoveTargetByTag':
+        return tags.some((tag) => matches(control.source, tag));
+      case 'decodeRequestBody':
+      case 'forceRequestBodyVariable':
+      case 'requestBodyProcessor':
+      case 'ruleEngine':
+        return false;
+      default:
+        return control satisfies never;
+    }
+  };
 }
 
 /** Whether a control removes whole rules. */

@@ -4,7 +4,7 @@
  */
 import { kindsNeeded } from '../../../base/regex/cover.ts';
 import { buildDfa, type DfaLimits } from '../../../base/regex/dfa.ts';
-import { buildAlphabet, type OctetRanges, type Program } from '../../../base/regex/program.ts';
+import type { OctetRanges, Program } from '../../../base/regex/program.ts';
 import { coveringLiterals, type Pattern, parsePattern } from '../../../base/regex/regex.ts';
 import type { WafPattern } from '../../plan/signature-program.ts';
 import type { DirectivePlace } from './draft.ts';
@@ -17,12 +17,13 @@ const MAX_SIGNATURE_PATTERN = 65_536;
  * 3,000 states mostly grow exponentially: of the 255 of the Core Rule Set 224 fit, and with twice as many states
  * 227.
  */
-const SIGNATURE_DFA_LIMITS: DfaLimits = { states: 3_000, octets: 131_072, steps: 20_000_000 };
-/**
- * Maximum number of words in the table of a guard (the DFA of a simpler pattern, for one that is too large): what 16
- * bits can address.
- */
-const MAX_GUARD_WORDS = 60_000;
+const SIGNATURE_DFA_LIMITS: DfaLimits = {
+  states: 3_000,
+  octets: 131_072,
+  steps: 20_000_000,
+  /** What 16 bits can address. Ordinary text rarely leads beyond the states of a guard. */
+  guard: 60_000,
+};
 /**
  * Maximum number of literals of which a pattern requires one; the longest lists of the Core Rule Set name 1,500
  * functions.
@@ -134,18 +135,9 @@ export function compilePattern(program: Program): CompiledPattern {
   const required = coveringLiterals(clipped, cover);
   const needed = kindsNeeded(clipped);
   const built = buildDfa(clipped, SIGNATURE_DFA_LIMITS);
-  if (built.ok) return { dfa: built.table, guard: null, required, needed };
-  return { dfa: null, guard: buildGuard(clipped), required, needed };
-}
-
-/**
- * Builds the DFA of the states nearest to the start, in which every transition beyond them counts as a match:
- * ordinary text rarely leads there. `null`: even this exceeds the limits.
- */
-function buildGuard(program: Program): Uint16Array | null {
-  const states = Math.floor(MAX_GUARD_WORDS / buildAlphabet(program).classes);
-  const built = buildDfa(program, { ...SIGNATURE_DFA_LIMITS, states, beyond: 'match' });
-  return built.ok ? built.table : null;
+  return built.ok
+    ? { dfa: built.table, guard: null, required, needed }
+    : { dfa: null, guard: built.guard, required, needed };
 }
 
 /** The last character of Latin-1. */

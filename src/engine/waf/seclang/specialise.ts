@@ -10,7 +10,7 @@
  * no difference. A reported rule can be excluded by settings, so nothing depends on it; a rule that only prepares others
  * (`nolog`) and does not depend on the request is part of the program, and no exclusion applies to it.
  */
-import { isRemoval, type Removals, readsTx, removes } from './amend.ts';
+import { isRemoval, type Removals, type RemovalTest, readsTx, removalTest } from './amend.ts';
 import {
   createKnownTx,
   foldRule,
@@ -53,6 +53,7 @@ interface Evaluation {
   readonly removers: DraftControl[];
   /** `ctl:ruleRemove…` actions that every request executes. */
   readonly removed: DraftControl[];
+  readonly removes: RemovalTest;
   /** Where a rule that denies every request is reported; `null` at levels above the first. */
   readonly report: SecLangReport | null;
 }
@@ -71,11 +72,12 @@ export function specialise(
     openTargets: [],
     removers: [],
     removed: [],
+    removes: removalTest(),
     report: level === 1 ? report : null,
   };
   for (const [index, rule] of rules.entries()) {
     state.openTargets = state.openTargets.filter((openTarget) => openTarget > index);
-    if (index < state.skippedUntil || state.removed.some((removal) => removes(removal, rule))) continue;
+    if (index < state.skippedUntil || state.removed.some((removal) => state.removes(removal, rule))) continue;
     if (rule.readsState.length > 0) stateful.add(rule);
     step(state, { rule, index, target: targetOf(rule, rules, draft) });
   }
@@ -93,7 +95,7 @@ interface Step {
 /** Evaluates one rule: drops it, executes it now, or adds it to the residual rules. */
 function step(state: Evaluation, { rule, index, target }: Step): void {
   const { tx } = state;
-  const reaching = state.removers.filter((control) => removes(control, rule));
+  const reaching = state.removers.filter((control) => state.removes(control, rule));
   const removers = reaching.filter(isRemoval);
   const outcome = reaching.some(readsTx) ? 'open' : outcomeOf(rule, tx);
   if (outcome === 'never') return;
@@ -158,7 +160,7 @@ function canDropJump(state: Evaluation, { index, target }: Step, removers: Remov
   if (target <= index) return true;
   if (state.openTargets.some((openTarget) => openTarget < target)) return false;
   const between = state.rules.slice(index + 1, target);
-  return removers.every((remover) => between.every((rule) => removes(remover, rule)));
+  return removers.every((remover) => between.every((rule) => state.removes(remover, rule)));
 }
 
 /** Executes assignments on a map. */

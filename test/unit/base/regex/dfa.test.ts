@@ -95,7 +95,7 @@ describe('buildDfa', () => {
     ['[ab]*a[ab]{12}c', 'it needs more than 2000 states'],
     ['x[^/]{200}y', 'it needs more than 2000 states'],
   ])('refuses %s', (source, reason) => {
-    expect(buildDfa(accept(source).program)).toEqual({ ok: false, reason });
+    expect(buildDfa(accept(source).program)).toEqual({ ok: false, reason, guard: null });
   });
 
   test('buildDfa refuses programs beyond its bound of steps and its bound of octets', () => {
@@ -105,10 +105,12 @@ describe('buildDfa', () => {
     expect(buildDfa(pattern.program, { ...limits, steps: 50 })).toEqual({
       ok: false,
       reason: 'it takes more than 50 steps to build',
+      guard: null,
     });
     expect(buildDfa(pattern.program, { ...limits, octets: 300 })).toEqual({
       ok: false,
       reason: 'its table would be larger than 300 octets',
+      guard: null,
     });
   });
 });
