@@ -15,7 +15,13 @@ import { openPlan } from '../engine/plan/seal.ts';
 import { sealSignatures } from '../engine/plan/seal-signatures.ts';
 import type { SignatureProgram } from '../engine/plan/signature-program.ts';
 import { loadSignatures } from '../engine/waf/load/load.ts';
-import { compileSignatures, readSignatureDirectory, type Source } from '../engine/waf/seclang/index.ts';
+import {
+  type CompiledSignatures,
+  compileSignatures,
+  readSignatureDirectory,
+  type SignatureOptions,
+  type Source,
+} from '../engine/waf/seclang/index.ts';
 import { starterBytes } from '../engine/waf/signatures/starter.ts';
 import type { RuleSet } from '../rules/model/types.ts';
 import type { LintSignatures } from '../workbench/proofs/lint/finding.ts';
@@ -24,8 +30,9 @@ import type { Signatures } from '../workbench/simulation/simulate.ts';
 import { inputFault, reasonOf, usageFault } from './exit.ts';
 import { isSealedSignatures, otherKindOf } from './input/open-subject.ts';
 import { digestOf, isInside, readBytes } from './input/read-file.ts';
-import { type ColourChoice, colourFor, note } from './output.ts';
+import { type ColourChoice, colourFor } from './output.ts';
 import { diagnosticsText, MISTAKES_PRINTED, tally } from './print/diagnostics.ts';
+import { barText, createProgressLine } from './print/progress-line.ts';
 
 /** Signatures ready to use. */
 interface OpenedSignatures {
@@ -65,12 +72,12 @@ export async function openSignatureInput(path: string, flags: SignatureFlags): P
     }
   }
   const directory = readSignatureDirectory(path);
-  noteProgress(directory.sources.length, path, flags);
   const sources = [...directory.sources, ...removals(flags.without ?? [])];
+  const { readData, reader } = directory;
   const compiled =
     directory.sources.length === 0
       ? { program: null, diagnostics: [] }
-      : compileSignatures(sources, { readData: directory.readData, reader: directory.reader, name: path });
+      : compileWithProgress(sources, { readData, reader, name: path, quiet: flags.quiet === true });
   const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true ? path : dirname(path);
   const isShown = (file: string): boolean =>
     !existsSync(file) || isInside(file, folder) || isInside(file, process.cwd());
@@ -88,14 +95,21 @@ export async function openSignatureInput(path: string, flags: SignatureFlags): P
   return { program, diagnostics, sealed: () => sealSignatures(program) };
 }
 
-/** Files from which on compiling takes seconds; the Core Rule Set has more, a set of one's own has fewer. */
-const MANY_FILES = 10;
-
-/** Notes on a terminal that a large rule set compiles; while it does, nothing else can be printed. */
-function noteProgress(files: number, path: string, { quiet }: SignatureFlags): void {
-  if (process.stderr.isTTY !== true || files < MANY_FILES) return;
-  const remedy = quiet === true ? '; `edgeplan waf compile --out` writes a program that opens at once' : '';
-  note(`edgeplan: compiling ${files} files of ${visible(path)} …${remedy}`);
+/** Compiles rules, and draws the progress on a terminal: the Core Rule Set takes seconds. */
+function compileWithProgress(
+  sources: readonly Source[],
+  { quiet, ...options }: SignatureOptions & { readonly name: string; readonly quiet: boolean },
+): CompiledSignatures {
+  const line = createProgressLine(process.stderr.isTTY === true);
+  const what = `compiling ${visible(options.name)}`;
+  const remedy = quiet ? '; `edgeplan waf compile -o` writes a program that opens at once' : '';
+  const onProgress = (done: number, all: number): void =>
+    line.draw(() => `${barText(done, all)}  ${what}${remedy}`);
+  try {
+    return compileSignatures(sources, { ...options, onProgress });
+  } finally {
+    line.clear();
+  }
 }
 
 /** Opens the starter signatures. */

@@ -33,8 +33,8 @@ import { type ChoiceFlags, signaturePaths, signaturesFor } from '../open-signatu
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
 import { colourFor, note, noteFault } from '../output.ts';
 import { tally } from '../print/diagnostics.ts';
+import { barText, createProgressLine } from '../print/progress-line.ts';
 import { grouped } from '../print/table.ts';
-import { barText } from '../replay/progress.ts';
 import type { TestReport } from '../reporters/report.ts';
 import {
   chosenReporters,
@@ -359,10 +359,13 @@ function runMutation(rules: MutatedRules, flags: MutationFlags): MutationReport 
   const seed = flags.mutateSeed;
   const run = startMutation(rules, { most: flags.mutateMost, seed });
   const results: MutantResult[] = [];
-  const progress = createMutationProgress(run.count);
+  const progress = createProgressLine(process.stderr.isTTY === true);
   for (const result of run.results) {
     results.push(result);
-    progress.draw(results.length);
+    progress.draw(
+      () =>
+        `${barText(results.length, run.count)}  ${grouped(results.length)} of ${grouped(run.count)} mutants`,
+    );
   }
   progress.clear();
   return mutationReport(results, run, { ...rules, seed });
@@ -372,29 +375,4 @@ function runMutation(rules: MutatedRules, flags: MutationFlags): MutationReport 
 function lowScoreText(report: MutationReport | null, { mutateMin }: MutationFlags): string | null {
   if (report === null || mutateMin === undefined || report.score >= mutateMin) return null;
   return `the mutation score is ${percentText(report.score)}, below the ${mutateMin} % of --mutate-min`;
-}
-
-/** Milliseconds between two lines. */
-const REDRAWN_MS = 200;
-
-/** A line on a terminal's stderr that is written again. */
-function createMutationProgress(count: number): {
-  readonly draw: (done: number) => void;
-  readonly clear: () => void;
-} {
-  const shown = process.stderr.isTTY === true;
-  let drawn = performance.now();
-  return {
-    draw(done) {
-      const now = performance.now();
-      if (!shown || now - drawn < REDRAWN_MS) return;
-      drawn = now;
-      process.stderr.write(
-        `\r\u001b[K${barText(done, count)}  ${grouped(done)} of ${grouped(count)} mutants`,
-      );
-    },
-    clear() {
-      if (shown) process.stderr.write('\r\u001b[K');
-    },
-  };
 }

@@ -1,11 +1,7 @@
 /** Progress of a replay on a terminal: a bar, the rate and the time left, in one line that is written again. */
 import { note } from '../output.ts';
+import { barText, createProgressLine } from '../print/progress-line.ts';
 import { durationText, grouped } from '../print/table.ts';
-
-/** Milliseconds between two lines: fast enough to look alive, slow enough to be read. */
-const REDRAWN_MS = 200;
-/** Characters of the bar. */
-const BAR = 24;
 
 /** What the progress counts. */
 export interface ProgressOptions {
@@ -29,25 +25,18 @@ export interface ReplayProgress {
 
 /** Starts the clock. */
 export function createProgress({ shown, octets, lines }: ProgressOptions): ReplayProgress {
+  const line = createProgressLine(shown);
   const started = performance.now();
   let done = 0;
-  let drawn = started;
   let finished = started;
-
-  function draw(now: number): void {
-    drawn = now;
-    const state = { done, octets, lines: lines(), elapsedMs: now - started };
-    process.stderr.write(`\r\u001b[K${progressText(state)}`);
-  }
 
   return {
     read(more) {
       done += more;
-      const now = performance.now();
-      if (shown && now - drawn >= REDRAWN_MS) draw(now);
+      line.draw(() => progressText({ done, octets, lines: lines(), elapsedMs: performance.now() - started }));
     },
     clear() {
-      if (drawn !== started) process.stderr.write('\r\u001b[K');
+      line.clear();
       finished = performance.now();
     },
     report() {
@@ -75,11 +64,4 @@ export function progressText({ done, octets, lines, elapsedMs }: ProgressState):
   if (octets === null || done === 0) return rate;
   const left = durationText((elapsedMs / done) * Math.max(0, octets - done));
   return `${barText(done, octets)}  ${rate}, ${left} left`;
-}
-
-/** `[########                ]  33 %`. */
-export function barText(done: number, all: number): string {
-  const share = Math.min(1, done / all);
-  const full = Math.floor(share * BAR);
-  return `[${'#'.repeat(full)}${' '.repeat(BAR - full)}] ${String(Math.floor(share * 100)).padStart(3)} %`;
 }

@@ -41,6 +41,8 @@ export interface SignatureOptions {
   readonly reader?: SourceReader;
   /** The program's name if the text has no `SecComponentSignature`; absent: the first file's name. */
   readonly name?: string;
+  /** Gets how many characters of all patterns are compiled, after each pattern. */
+  readonly onProgress?: (done: number, all: number) => void;
 }
 
 /** The result. */
@@ -65,7 +67,8 @@ export function compileSignatures(sources: readonly Source[], options: Signature
   const levels = LEVELS.map((level) => specialise(draft, { level, report, stateful }));
   reportStateful([...stateful], report);
   const name = draft.name ?? options.name ?? sources[0]?.file ?? '';
-  const program = emitProgram(levels, name, report);
+  const { onProgress = () => undefined } = options;
+  const program = emitProgram(levels, { name, report, onProgress });
   if (draft.responseRules > 0) {
     const rules = draft.responseRules === 1 ? '1 rule' : `${draft.responseRules} rules`;
     const message = `${rules} of phases 3 to 5 left out: signatures inspect requests only`;

@@ -55,6 +55,8 @@ interface Tables {
   readonly report: SecLangReport;
   /** The places of patterns with request-dependent macros, so that each is reported once for all levels. */
   readonly refused: Set<string>;
+  /** Counts a pattern of `@rx` that is compiled. */
+  readonly onPattern: (source: string) => void;
 }
 
 /** A table in which equal values have one number. */
@@ -82,11 +84,18 @@ function interned<T>(): Interned<T> {
   };
 }
 
+/** What a program is built with. */
+export interface EmitOptions {
+  readonly name: string;
+  readonly report: SecLangReport;
+  /** `SignatureOptions.onProgress`. */
+  readonly onProgress: (done: number, all: number) => void;
+}
+
 /** Builds the program; reports what is not supported in a remaining rule, once for all levels. */
 export function emitProgram(
   levels: readonly LevelDraft[],
-  name: string,
-  report: SecLangReport,
+  { name, report, onProgress }: EmitOptions,
 ): SignatureProgram {
   const literals = interned<string>();
   const tables: Tables = {
@@ -97,6 +106,7 @@ export function emitProgram(
     patterns: createPatternTable(report, literals.add),
     report,
     refused: new Set(),
+    onPattern: patternProgress(levels, onProgress),
   };
   tables.chains.add([]);
   reportUnsupported(levels, report);
@@ -112,6 +122,26 @@ export function emitProgram(
     phraseLists: tables.phraseLists.values,
     literals: tables.literals.values,
     levels: emitted,
+  };
+}
+
+/** Measures progress in characters of different patterns: compiling them takes nearly all the time. */
+function patternProgress(
+  levels: readonly LevelDraft[],
+  onProgress: EmitOptions['onProgress'],
+): Tables['onPattern'] {
+  const left = new Set<string>();
+  for (const { operator } of levels.flatMap(({ rules }) => rules.flatMap(({ rule }) => rule.conditions))) {
+    const source = operator.kind === 'rx' ? plainText(operator.text) : null;
+    if (source !== null) left.add(source);
+  }
+  let all = 0;
+  for (const source of left) all += source.length;
+  let done = 0;
+  return (source) => {
+    if (!left.delete(source)) return;
+    done += source.length;
+    onProgress(done, all);
   };
 }
 
@@ -224,9 +254,17 @@ function emitOperator(operator: DraftOperator, place: RulePlace, tables: Tables)
 }
 
 /** The number of a pattern; 0 if it has macros that depend on the request, which is reported. */
-function internText(text: WafText, place: RulePlace, { patterns, report, refused }: Tables): number {
+function internText(
+  text: WafText,
+  place: RulePlace,
+  { patterns, report, refused, onPattern }: Tables,
+): number {
   const source = plainText(text);
-  if (source !== null) return patterns.intern(source, { ignoreCase: false, place });
+  if (source !== null) {
+    const number = patterns.intern(source, { ignoreCase: false, place });
+    onPattern(source);
+    return number;
+  }
   const found = text.map((part) =>
     part.kind === 'literal' ? part.text : `%{${part.variable}.${part.name}}`,
   );

@@ -1,4 +1,4 @@
-/** The OWASP Core Rule Set as a whole, where `EDGEPLAN_SUITES` has it. */
+/** Rule sets as a whole; the OWASP Core Rule Set where `EDGEPLAN_SUITES` has it. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../../../src/base/diagnostics/diagnostic.ts';
 import { openSignatures } from '../../../../../src/engine/plan/open-signatures.ts';
@@ -7,6 +7,21 @@ import type { SignatureProgram } from '../../../../../src/engine/plan/signature-
 import { compileSignatures, readSignatureDirectory } from '../../../../../src/engine/waf/seclang/index.ts';
 import { externalSuite } from '../../../../support/external-suites.ts';
 import { requires } from '../../../../support/requires.ts';
+
+test('progress counts the characters of each different pattern once', () => {
+  const rule = (id: number, pattern: string): string =>
+    `SecRule ARGS "@rx ${pattern}" "id:${id},phase:2,deny"`;
+  const text = [rule(1, 'abc'), rule(2, 'defgh'), rule(3, 'abc')].join('\n');
+  const steps: [number, number][] = [];
+  compileSignatures([{ file: 'a.conf', text }], {
+    readData: () => null,
+    onProgress: (done, all) => steps.push([done, all]),
+  });
+  expect(steps).toEqual([
+    [3, 8],
+    [8, 8],
+  ]);
+});
 
 const { folder: CRS, missing: NO_CRS } = externalSuite('coreruleset');
 
