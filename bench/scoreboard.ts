@@ -1,16 +1,20 @@
 /**
- * What signatures stop: the attack half of the WAF Comparison Project and our own evaluation sets, by the starter set, by the
- * Core Rule Set here and by libmodsecurity with the same rules. Nothing is timed.
+ * What signatures stop: the attack half of the WAF Comparison Project, the attacks of the Core Rule Set's own tests (those that
+ * go-ftw sends) and our evaluation sets, by the starter set, by the Core Rule Set here and by libmodsecurity with the same
+ * rules. Nothing is timed.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EdgeRequest } from '../src/engine/evaluator/request.ts';
 import { openSignatures } from '../src/engine/plan/open-signatures.ts';
+import type { SignatureProgram } from '../src/engine/plan/signature-program.ts';
 import { loadSignatures } from '../src/engine/waf/load/load.ts';
 import type { WafProgram } from '../src/engine/waf/request/inspection.ts';
+import { type FtwCase, readFtwCases } from '../test/crs/ftw.ts';
+import { asksOfRequest, judgeCase, wireInput } from '../test/crs/run.ts';
 import { ATTACK_KINDS, comparisonProject, projectRequests } from './data/comparison-project.ts';
 import { attacksOf, HALVES, ordinaryOf } from './data/waf-sets.ts';
-import { DEBIAN_CRS, hasModSecurity, loadCrs, startGuarded, startOrigin } from './harness/modsecurity.ts';
+import { crsProgram, DEBIAN_CRS, hasModSecurity, startGuarded, startOrigin } from './harness/modsecurity.ts';
 import type { RunningNginx } from './harness/nginx.ts';
 import { statusesOf } from './harness/statuses.ts';
 import type { BenchOptions, Goal, Row } from './row.ts';
@@ -25,22 +29,65 @@ const QUICK_STEP = 40;
 interface Subject {
   readonly name: string;
   readonly requests: readonly EdgeRequest[];
-  readonly goals: readonly [one: Goal, two: Goal | null];
+  readonly goals: readonly [one: Goal | null, two: Goal | null];
 }
 
 export async function run(options: BenchOptions): Promise<readonly Row[]> {
-  const subjects = [...projectSubjects(options), ...ownSubjects(options)];
-  const starter = loadSignatures(openSignatures(readFileSync(STARTER)));
-  const rows = subjects.flatMap((subject) => starterRows(starter, subject));
   const checkout = join(process.env['EDGEPLAN_SUITES'] ?? '', 'coreruleset');
   const directory = existsSync(join(checkout, 'rules')) ? checkout : DEBIAN_CRS;
-  if (!existsSync(directory)) return [...rows, absent('Core Rule Set: install `modsecurity-crs`')];
-  const crs = loadCrs(directory);
-  rows.push(...subjects.map((subject) => informed('Core Rule Set here', subject, shareOf(crs, subject, 1))));
+  const crs = existsSync(directory) ? crsProgram(directory) : null;
+  const tests = directory === checkout ? testCases(checkout, options) : [];
+  const subjects = [...projectSubjects(options), ...testSubjects(tests, crs), ...ownSubjects(options)];
+  const starter = loadSignatures(openSignatures(readFileSync(STARTER)));
+  const rows = subjects.flatMap((subject) => starterRows(starter, subject));
+  if (crs === null) return [...rows, absent('Core Rule Set: install `modsecurity-crs`')];
+  const loaded = loadSignatures(crs);
+  rows.push(
+    ...subjects.map((subject) => informed('Core Rule Set here', subject, shareOf(loaded, subject, 1))),
+  );
+  if (tests.length > 0) rows.push(passedRow(loaded, tests));
   if (!hasModSecurity()) {
     return [...rows, absent('libmodsecurity: install `libnginx-mod-http-modsecurity`')];
   }
   return [...rows, ...(await theirs(directory, subjects))];
+}
+
+/** The cases of the Core Rule Set's own tests that depend on the request alone. */
+function testCases(checkout: string, { quick }: BenchOptions): readonly FtwCase[] {
+  const cases = readFtwCases(join(checkout, 'tests/regression/tests')).filter(asksOfRequest);
+  return cases.filter((_, at) => !quick || at % QUICK_STEP === 0);
+}
+
+/** Ids of rules against attacks, not against what a protocol forbids or a policy allows. */
+const ATTACK_RULES = { first: 930_000, last: 944_999 };
+
+/** The requests in which the Core Rule Set expects an attack at level 1. */
+function testSubjects(cases: readonly FtwCase[], crs: SignatureProgram | null): readonly Subject[] {
+  if (crs === null || cases.length === 0) return [];
+  const first = new Set(crs.levels[0]!.rules.map(({ id }) => id));
+  const isAttack = (id: number): boolean =>
+    id >= ATTACK_RULES.first && id <= ATTACK_RULES.last && first.has(id);
+  const requests = cases.flatMap(({ stages }) =>
+    stages
+      .filter(({ output }) => output.log?.expect_ids?.some(isAttack) === true)
+      .map(({ request: sent }): EdgeRequest => {
+        const { request, body } = wireInput(sent);
+        return { ...request, body };
+      }),
+  );
+  return [{ name: "Core Rule Set's tests, attacks of level 1", requests, goals: [null, null] }];
+}
+
+/** What share of the Core Rule Set's own tests pass, judged as go-ftw judges them. */
+function passedRow(crs: WafProgram, cases: readonly FtwCase[]): Row {
+  const passed = cases.filter((one) => judgeCase(crs, one) === null).length;
+  return {
+    name: "Core Rule Set's tests, cases that pass: Core Rule Set here, level 4",
+    value: (100 * passed) / cases.length,
+    goal: { atLeast: 99.5 },
+    unit: '%',
+    note: `of ${cases.length}`,
+  };
 }
 
 function projectSubjects({ quick }: BenchOptions): readonly Subject[] {
