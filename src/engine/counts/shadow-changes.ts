@@ -76,6 +76,13 @@ export function shadowChanges(decision: ShadowedDecision): readonly ShadowChange
   });
 }
 
+/** Whether the dry_run rules would have changed anything. */
+export function isChangedByShadow(
+  decision: ComparedDecision & { readonly shadow: ComparedDecision | null },
+): boolean {
+  return decision.shadow !== null && differencesOf(decision, decision.shadow).length > 0;
+}
+
 /** A dry_run rule and what it changes. */
 interface Attribution {
   readonly match: Match;

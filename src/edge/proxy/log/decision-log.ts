@@ -1,8 +1,9 @@
 /**
- * The decision log. In: every finished request. Out: a line for each one that is worth reading later (stopped, with a shadow
- * decision, failed), and for a sample of the plain ones.
+ * The decision log. In: every finished request. Out: a line for each one that is worth reading later (stopped, changed by
+ * its shadow, failed), and for a sample of the plain ones.
  */
 import { terminalJson } from '../../../base/text/json-object.ts';
+import { isChangedByShadow } from '../../../engine/counts/shadow-changes.ts';
 import type { Action, Decision } from '../../../engine/evaluator/decision.ts';
 import type { RequestTable, TableRequest } from '../../following/counted-requests.ts';
 import type { LogQueue } from '../../following/log-queue.ts';
@@ -101,12 +102,14 @@ const WOULD: Readonly<Record<Action, LoggedOutcome>> = {
 
 /**
  * The outcome by which a request is always logged; `null`: it is a plain one. Of several, the one that the visitor noticed. A
- * client that leaves early is no failure: visitors do that, and could fill the log with it.
+ * client that leaves early is no failure: visitors do that, and could fill the log with it. A dry_run rule that matches and
+ * changes nothing is no outcome either: a waf or rate_limit rule matches every request of its paths.
  */
-function outcomeOf({ action, shadow }: Decision, fault: string | null): LoggedOutcome | null {
+function outcomeOf(decision: Decision, fault: string | null): LoggedOutcome | null {
+  const { action, shadow } = decision;
   if (action === 'block' || action === 'challenge' || action === 'refuse') return action;
   if (fault !== null && fault !== 'aborted') return 'fault';
-  return shadow === null ? null : WOULD[shadow.action];
+  return isChangedByShadow(decision) ? WOULD[shadow!.action] : null;
 }
 
 /** Whether a request is logged whatever the rate. */

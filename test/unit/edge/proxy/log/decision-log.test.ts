@@ -25,6 +25,14 @@ const subject = journalSubject({
     { id: 2, type: 'drop', path_includes: ['/tried'], action_mode: 'dry_run' },
     { id: 3, type: 'captcha', path_includes: ['/asked'] },
     { id: 4, type: 'redirect', path_includes: ['/old'], target: 'https://example.com/new?token=abc' },
+    {
+      id: 5,
+      type: 'rate_limit',
+      path_includes: ['/counted'],
+      limit: 100,
+      window_sec: 60,
+      action_mode: 'dry_run',
+    },
   ],
 });
 const plain = (): RequestLogEntry => subject.entry({ target: '/plain' });
@@ -49,6 +57,7 @@ describe('the selection of requests', () => {
     ['a client that left', () => ({ ...plain(), fault: 'aborted' }), false],
     ['a block', () => subject.entry({ target: '/blocked' }), true],
     ['a challenge', () => subject.entry({ target: '/asked' }), true],
+    ['a dry_run rule that changes nothing', () => subject.entry({ target: '/counted' }), false],
     ['a would-have', () => subject.entry({ target: '/tried' }), true],
     ['a refusal of the gate', () => subject.entry({ target: '/%zz' }), true],
     ['a fault', () => ({ ...plain(), fault: 'timeout' }), true],
