@@ -31,6 +31,7 @@ import {
   readMediaType,
   sniffed,
   sniffedBoundary,
+  withBoundaryOnly,
 } from './media-types.ts';
 import { type MultipartPart, splitMultipart } from './multipart-split.ts';
 import { addTo, type BodyInput, EMPTY_BODY, type ParsedBody, report, toUtf8 } from './parsed-body.ts';
@@ -195,7 +196,9 @@ function readMultipart(decoder: Decoder, { input, media, charsets }: Document): 
   const { text } = input;
   spendRead(decoder, text.length);
   const isForm = media.type === 'multipart/form-data';
-  const main = isForm ? BODY_PARSERS.MULTIPART(input) : EMPTY_BODY;
+  const main = isForm
+    ? BODY_PARSERS.MULTIPART({ ...input, contentType: withBoundaryOnly(input.contentType) })
+    : EMPTY_BODY;
   for (const argument of main.args) addArgument(decoder, argument, 0);
   decoder.files.push(...main.files);
   const named = parameterValues(media, 'boundary');

@@ -3,7 +3,7 @@
  * octets.
  */
 import { isAlphanumeric, isSpace } from '../../octets/latin1.ts';
-import { lowercase, trim } from '../../transformations/texts.ts';
+import { lowercase, trim, trimLeft } from '../../transformations/texts.ts';
 
 /** The languages of bodies that are parsed. */
 export type BodyLanguage = 'form' | 'graphql' | 'json' | 'multipart' | 'xml';
@@ -35,6 +35,21 @@ function unquoted(value: string): string {
   const from = value.startsWith('"') || value.startsWith("'") ? 1 : 0;
   const to = value.length - (value.length > from && (value.endsWith('"') || value.endsWith("'")) ? 1 : 0);
   return value.slice(from, to);
+}
+
+/**
+ * A Content-Type with its boundary as only parameter, the name in lower case. Neither order nor case has a meaning (RFC 2045
+ * §5.1), but ModSecurity's parser accepts no other, and clients send `charset` first. Unchanged unless each parameter has a
+ * name and one of them is the boundary.
+ */
+export function withBoundaryOnly(contentType: string): string {
+  const [type = '', ...parameters] = contentType.split(';').filter((part) => trim(part) !== '');
+  const [boundary, ...more] = parameters.filter((parameter) => lowercase(parameter).includes('boundary'));
+  const isPlain = more.length === 0 && parameters.every((parameter) => parameter.includes('='));
+  if (boundary === undefined || !isPlain || !lowercase(trimLeft(boundary)).startsWith('boundary')) {
+    return contentType;
+  }
+  return `${type}; boundary${trimLeft(boundary).slice('boundary'.length)}`;
 }
 
 /** The first and the last value of a parameter: applications take one of them. */

@@ -131,6 +131,22 @@ describe('a multipart body', () => {
     expect(read(NESTED, body)).toEqual(expected);
   });
 
+  test.each([
+    'multipart/form-data;charset=UTF-8;boundary=b',
+    'Multipart/Form-Data; charset="utf-8"; Boundary="b";',
+    'multipart/form-data; boundary=b; charset=utf-8',
+  ])('has the boundary anywhere among the parameters: %s', (type) => {
+    expect(read(type, multipart(field('f'), 'x'))).toEqual(['f=x']);
+  });
+
+  test.each([
+    ['multipart/form-data; boundary=b; boundary=c', 'its Content-Type names more than one boundary'],
+    ['multipart/form-data; x; boundary=b', 'text precedes the boundary in its Content-Type'],
+    ['multipart/form-data; x-boundary=c; boundary=b', 'its Content-Type names more than one boundary'],
+  ])('has an error where applications may read another boundary: %s', (type, error) => {
+    expect(read(type, multipart(field('f'), 'x')).at(-1)).toBe(`multipart: ${error}`);
+  });
+
   test('has the parts of a part that is multipart', () => {
     const inner = multipart('Content-Disposition: attachment; name="g"', 'x', 'c');
     const outer = multipart(`${field('f')}\r\nContent-Type: multipart/mixed; boundary="c"`, inner);
