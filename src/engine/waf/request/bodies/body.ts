@@ -188,7 +188,7 @@ interface Line {
 }
 
 /** Parses a body. */
-function parseMultipart({ text, contentType, truncated }: BodyInput): ParsedBody {
+function parseMultipart({ text, contentType, truncated, acceptsExtendedNames }: BodyInput): ParsedBody {
   const boundary = readBoundary(contentType);
   const reader: Reader = {
     parser: 'multipart',
@@ -202,6 +202,7 @@ function parseMultipart({ text, contentType, truncated }: BodyInput): ParsedBody
     partHeaders: [],
     partNames: [],
     partFilenames: [],
+    acceptsExtendedNames: acceptsExtendedNames === true,
     part: null,
     hasBegun: false,
     isComplete: false,

@@ -197,7 +197,11 @@ function readMultipart(decoder: Decoder, { input, media, charsets }: Document): 
   spendRead(decoder, text.length);
   const isForm = media.type === 'multipart/form-data';
   const main = isForm
-    ? BODY_PARSERS.MULTIPART({ ...input, contentType: withBoundaryOnly(input.contentType) })
+    ? BODY_PARSERS.MULTIPART({
+        ...input,
+        contentType: withBoundaryOnly(input.contentType),
+        acceptsExtendedNames: true,
+      })
     : EMPTY_BODY;
   for (const argument of main.args) addArgument(decoder, argument, 0);
   decoder.files.push(...main.files);
@@ -246,7 +250,7 @@ const MAX_PART_NAMES = 3;
 
 /** Adds a part under a name, which is `prefix`. */
 function addPartAs(decoder: Decoder, part: MultipartPart, how: PartReading): void {
-  const { data, filenames, isDecoded } = part;
+  const { data, filenames, isField, isDecoded } = part;
   const { prefix: name, level } = how;
   const media = readMediaType(part.contentType);
   const language = media.type === 'image/svg+xml' ? null : languageOf(media.type);
@@ -254,14 +258,15 @@ function addPartAs(decoder: Decoder, part: MultipartPart, how: PartReading): voi
   if (language === 'multipart' && addInner(decoder, data, { ...how, media })) return;
   if (filenames.length > 0) {
     if (!how.isAdded) addTo(decoder, decoder.files, { name, filename: filenames[0]!, size: data.length });
-    if (language !== 'json' && language !== 'xml') return;
+    if (!isField && language !== 'json' && language !== 'xml') return;
   }
   const isTyped = media.type !== '' && !media.type.startsWith('text/');
   const isBinary = language === null && isTyped && !isText(data);
   const labels = [...how.charsets, ...charsetsOf(decoder, media).filter(changesAscii)];
   for (const value of readingsOf(decoder, data, labels)) {
-    const isKnown = how.isAdded && !isDecoded && value === data && part.names[0] === name;
-    if (filenames.length > 0 || isBinary) nest(decoder, { name, value }, level);
+    const isFile = filenames.length > 0;
+    const isKnown = how.isAdded && !isFile && !isDecoded && value === data && part.names[0] === name;
+    if (!isField || isBinary) nest(decoder, { name, value }, level);
     else if (!isKnown) addArgument(decoder, { name, value }, level);
     if (language === 'form') {
       for (const one of parseUrlEncoded({ text: value }).args) {

@@ -28,6 +28,8 @@ export interface PartNotes extends BodyMembers {
   readonly flags: Record<MultipartFlag, number>;
   readonly partNames: string[];
   readonly partFilenames: string[];
+  /** `BodyInput.acceptsExtendedNames`. */
+  readonly acceptsExtendedNames: boolean;
 }
 
 /** Creates a part without headers. */
@@ -116,6 +118,9 @@ export function endHeaders(notes: PartNotes, part: Part, dataStart: number): voi
   if (disposition.problem !== null) {
     report(notes, `the Content-Disposition of a part is wrong: ${disposition.problem}`);
   }
+  if (disposition.isExtendedOnly && !notes.acceptsExtendedNames) {
+    report(notes, 'the Content-Disposition of a part is wrong: it has `filename*` and no `filename`');
+  }
   if (disposition.name === '') report(notes, 'the Content-Disposition of a part names no field');
   notes.partNames.push(...disposition.names);
   notes.partFilenames.push(...disposition.filenames);
@@ -136,6 +141,8 @@ export interface Disposition {
   readonly names: readonly string[];
   /** Every `filename` and `filename*`. */
   readonly filenames: readonly string[];
+  /** Whether there is a `filename*` and no `filename`: some applications take such a part for a field. */
+  readonly isExtendedOnly: boolean;
   /** MULTIPART_INVALID_QUOTING. */
   readonly hasInvalidQuoting: boolean;
   /** The first error; `null`: none. */
@@ -185,13 +192,13 @@ function summary({ text, names, filenames, starred, ...reader }: Reader): Dispos
     (names.length > 1 || filenames.length > 1 || starred.length > 1
       ? 'it has the same parameter twice'
       : null) ??
-    (filename === '' && star !== '' ? 'it has `filename*` and no `filename`' : null) ??
     (filename !== '' && !text.includes('filename=') ? '`filename` is not directly before its `=`' : null);
   return {
     name: names[0] ?? '',
     filename: filename === '' ? urlDecode(star) : filename,
     names,
     filenames: [...filenames, ...starred],
+    isExtendedOnly: filename === '' && star !== '',
     hasInvalidQuoting: reader.hasInvalidQuoting,
     problem,
   };

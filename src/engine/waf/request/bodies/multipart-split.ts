@@ -17,6 +17,8 @@ export interface MultipartPart {
   readonly names: readonly string[];
   /** Every `filename` of every Content-Disposition; empty: it is no file. */
   readonly filenames: readonly string[];
+  /** Whether an application may take it for a field: no `filename` is written as `filename=`. */
+  readonly isField: boolean;
   /** `''`: it has none. */
   readonly contentType: string;
   /** Whether a transfer encoding was undone. */
@@ -57,6 +59,7 @@ function readPart(part: string): MultipartPart {
   const { headers, data } = splitHead(part);
   const names: string[] = [];
   const filenames: string[] = [];
+  let isField = true;
   let contentType = '';
   let encoding = '';
   for (const { name, value } of headers) {
@@ -66,12 +69,14 @@ function readPart(part: string): MultipartPart {
       const disposition = readDisposition(value);
       names.push(...disposition.names);
       filenames.push(...disposition.filenames.filter((filename) => filename !== ''));
+      isField &&= disposition.isExtendedOnly || disposition.filenames.every((filename) => filename === '');
     }
   }
   const decoded = undone(data, encoding);
   return {
     names: [...new Set(names)],
     filenames,
+    isField,
     contentType,
     isDecoded: decoded !== null,
     data: decoded ?? data,

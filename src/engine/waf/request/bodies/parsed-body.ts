@@ -19,6 +19,11 @@ export interface BodyInput {
   readonly contentType: string;
   /** Whether the body continues after the text, so that an unexpected end is not an error. */
   readonly truncated: boolean;
+  /**
+   * Whether a part of a form may have a `filename*` without `filename`, as of clients that write names beyond ASCII so; by
+   * default that is an error, as in ModSecurity.
+   */
+  readonly acceptsExtendedNames?: boolean;
 }
 
 /** A part of a multipart body with a filename. */

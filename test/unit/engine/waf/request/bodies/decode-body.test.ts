@@ -147,6 +147,17 @@ describe('a multipart body', () => {
     expect(read(type, multipart(field('f'), 'x')).at(-1)).toBe(`multipart: ${error}`);
   });
 
+  test('has a part with an extended file name alone as a file and as a field, as applications differ', () => {
+    const disposition = `${field('f')}; filename*=UTF-8''na%C3%AFve.txt`;
+    const { parsed } = decode(NESTED, multipart(disposition, 'x'));
+    expect(pairs(parsed.args)).toEqual(['f=x']);
+    expect(parsed).toMatchObject({ error: null, partFilenames: ['na%C3%AFve.txt'] });
+    expect(parsed.files).toMatchObject([{ name: 'f', size: 1 }]);
+    expect(read(NESTED, multipart(`${disposition}; filename="a"`, 'x'))).toEqual([]);
+    const typed = `${disposition}\r\nContent-Type: image/png`;
+    expect(read(NESTED, multipart(typed, '\x89PNG\0'))).toEqual([]);
+  });
+
   test('has the parts of a part that is multipart', () => {
     const inner = multipart('Content-Disposition: attachment; name="g"', 'x', 'c');
     const outer = multipart(`${field('f')}\r\nContent-Type: multipart/mixed; boundary="c"`, inner);
