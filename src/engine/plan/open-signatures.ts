@@ -16,6 +16,8 @@ import {
   signaturesChecksum,
 } from './seal-signatures.ts';
 import {
+  type BacktrackProgram,
+  MAX_EMPTY_LOOPS,
   SIGNATURE_PROGRAM_VERSION,
   type SignatureProgram,
   WAF_COLLECTIONS,
@@ -245,6 +247,7 @@ function isLevels(counts: Counts): ShapeCheck {
 
 function patternCheck(counts: Counts): ShapeCheck {
   const table = isNullOr(hasFields({ at: isWhole(0, 0xffff_ffff), length: isWhole(0, 0xffff_ffff) }));
+  const backtrack = (value: unknown): string | null => (value === undefined ? null : backtrackFault(value));
   return hasFields({
     source: isText,
     ignoreCase: isFlag,
@@ -253,7 +256,34 @@ function patternCheck(counts: Counts): ShapeCheck {
     guard: table,
     required: isNullOr(isListOf(isPlaceIn(counts.literals))),
     needed: ANY_NUMBER,
+    backtrack,
   });
+}
+
+/** The first place in a `BacktrackProgram` that is invalid; each number of an instruction must name something. */
+function backtrackFault(read: unknown): string | null {
+  const lists = hasFields({ instructions: isListOf(() => null), sets: isListOf(isListOf(isWhole(0, 0xff))) });
+  const wrong = lists(read);
+  if (wrong !== null) return wrong;
+  const { instructions, sets, groups } = read as BacktrackProgram;
+  const out = isPlaceIn(instructions.length);
+  const group = isWhole(1, groups);
+  const loop = isPlaceIn(MAX_EMPTY_LOOPS);
+  const instruction = isKindOf({
+    ...alike(['match', 'fail', 'end'], {}),
+    split: { out, other: out },
+    assert: { out, flags: isWhole(0, 0xff) },
+    octet: { out, set: isPlaceIn(sets.length) },
+    ...alike(['open', 'close'], { out, group }),
+    reference: { out, group, ignoreCase: isFlag },
+    look: { out, body: out, negative: isFlag },
+    atomic: { out, body: out },
+    back: { out, octets: isWhole(0, 0xffff) },
+    ...alike(['enter', 'leave'], { out, loop }),
+    again: { out, other: out, loop, lazy: isFlag },
+  });
+  const most = { groups: isWhole(0, 0xffff), loops: isWhole(0, MAX_EMPTY_LOOPS) };
+  return hasFields({ start: out, instructions: isListOf(instruction), ...most })(read);
 }
 
 const isVariable = isOneOf([...WAF_SCALARS, ...WAF_COLLECTIONS]);

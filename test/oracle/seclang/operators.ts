@@ -11,7 +11,7 @@ import {
   TEXT_OPERATORS,
   validateByteRange,
 } from '../../../src/engine/waf/operators/operators.ts';
-import { translatePattern } from '../../../src/engine/waf/seclang/patterns.ts';
+import { translatePattern } from '../../../src/engine/waf/seclang/pcre-translate.ts';
 
 /** What an operator found: TX.0 and, for a pattern, its groups. `null`: it does not hold. */
 export type Found = readonly string[] | null;

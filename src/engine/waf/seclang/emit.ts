@@ -202,7 +202,7 @@ function emitSelector(selector: DraftTarget['selector'], place: RulePlace, table
     case 'pattern':
       return {
         kind: 'pattern',
-        pattern: tables.patterns.intern(selector.source, { ignoreCase: true, place }),
+        pattern: tables.patterns.intern(selector.source, { ignoreCase: true, place, selects: true }),
       };
     default:
       return selector satisfies never;
@@ -226,7 +226,7 @@ function emitOperator(operator: DraftOperator, place: RulePlace, tables: Tables)
 /** The number of a pattern; 0 if it has macros that depend on the request, which is reported. */
 function internText(text: WafText, place: RulePlace, { patterns, report, refused }: Tables): number {
   const source = plainText(text);
-  if (source !== null) return patterns.intern(source, { ignoreCase: false, place });
+  if (source !== null) return patterns.intern(source, { ignoreCase: false, place, selects: false });
   const found = text.map((part) =>
     part.kind === 'literal' ? part.text : `%{${part.variable}.${part.name}}`,
   );
@@ -243,7 +243,8 @@ function internText(text: WafText, place: RulePlace, { patterns, report, refused
 
 /** Emits a `ctl`; none if its target is always empty. */
 function emitControl(control: DraftControl, place: RulePlace, tables: Tables): readonly WafControl[] {
-  const tagPattern = (source: string): number => tables.patterns.intern(source, { ignoreCase: false, place });
+  const tagPattern = (source: string): number =>
+    tables.patterns.intern(source, { ignoreCase: false, place, selects: true });
   switch (control.kind) {
     case 'ruleRemoveByTag':
       return [{ kind: 'ruleRemoveByTag', pattern: tagPattern(control.source) }];
