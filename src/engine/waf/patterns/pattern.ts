@@ -20,7 +20,8 @@ import { PlanFault } from '../../plan/layout.ts';
 import type { WafPattern } from '../../plan/signature-program.ts';
 import type { Meter } from '../octets/meter.ts';
 import { octetsOf } from '../octets/octet-buffer.ts';
-import { type Backtracker, backtrackerOf, backtrackSearch, type OctetText } from './backtrack.ts';
+import { backtrackSearch, type OctetText } from './backtrack.ts';
+import { type Backtracker, backtrackerOf } from './backtracker.ts';
 import { type LazyDfa, lazyDfa, lazyDfaEnd } from './lazy-dfa.ts';
 
 /** A pattern with its automata, each built at its first use; `null`: not built, or the pattern has none. */

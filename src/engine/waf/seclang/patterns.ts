@@ -8,7 +8,8 @@ import { buildAlphabet, type OctetRanges, type Program } from '../../../base/reg
 import { captureGroups, coveringLiterals, parsePattern } from '../../../base/regex/regex.ts';
 import type { BacktrackProgram, WafPattern } from '../../plan/signature-program.ts';
 import { startMeter } from '../octets/meter.ts';
-import { backtrackerOf, backtrackSearch } from '../patterns/backtrack.ts';
+import { backtrackSearch } from '../patterns/backtrack.ts';
+import { backtrackerOf } from '../patterns/backtracker.ts';
 import type { DirectivePlace } from './draft.ts';
 import { approximate } from './pcre-approximate.ts';
 import { compilePcre } from './pcre-compile.ts';
