@@ -16,7 +16,7 @@ import {
 } from '../../../base/regex/program.ts';
 import type { Meter } from '../octets/meter.ts';
 import { type Backtracker, END_OF_TEXT, KIND } from './backtracker.ts';
-import { ABSENT, type NumberTable, numberTable, setValue, valueOf } from './number-table.ts';
+import { ABSENT, entryOf, type NumberTable, numberTable, setEntry } from './number-table.ts';
 
 /** Steps of an instruction, and of an entry that is taken from the stack. */
 const INSTRUCTION_STEPS = 4;
@@ -359,7 +359,7 @@ function backtrack(search: Search): boolean {
         break;
       case MEMO:
         meter.left -= MEMO_STEPS;
-        setValue(search.memo!, first, FAILED);
+        setEntry(search.memo!, first, FAILED);
         break;
       default:
         search.barrier = stack[top + 3]!;
@@ -377,14 +377,14 @@ function backtrack(search: Search): boolean {
 function isKnown(search: Search, memo: NumberTable): boolean {
   search.meter.left -= MEMO_STEPS;
   const key = keyOf(search);
-  if (valueOf(memo, key) !== ABSENT) return true;
+  if (entryOf(memo, key) !== ABSENT) return true;
   push(search, MEMO, key);
   return false;
 }
 
 /** Applies the memoised outcome of the present state; `false`: nothing follows. */
 function takeOutcome(search: Search, memo: NumberTable): boolean {
-  const outcome = valueOf(memo, keyOf(search));
+  const outcome = entryOf(memo, keyOf(search));
   if (outcome === FAILED) return false;
   const { at, writes } = search.ends[outcome - 1]!;
   search.meter.left -= INSTRUCTION_STEPS * writes.length;
@@ -419,10 +419,10 @@ function contentOf({ machine, registers, contents, length, meter }: Search): num
     for (let register = 3 * group; register < 3 * group + 3; register++) {
       meter.left -= MEMO_STEPS;
       const key = content * (length + 2) + registers[register]! + 1;
-      content = valueOf(contents, key);
+      content = entryOf(contents, key);
       if (content === ABSENT) {
         content = contents.size + 1;
-        setValue(contents, key, content);
+        setEntry(contents, key, content);
       }
     }
   }
@@ -468,7 +468,7 @@ function leaveBody(search: Search): ReadonlyMap<number, number> {
       meter.left -= MEMO_STEPS;
       if (isNew) ends.push({ at, writes: writesOf(search, before) });
       isNew = false;
-      setValue(memo!, first, ends.length);
+      setEntry(memo!, first, ends.length);
     }
   }
   return before;

@@ -30,13 +30,13 @@ function slotOf(keys: Float64Array, key: number): number {
 }
 
 /** The value of a key, a whole number from 0 on; `ABSENT`: it has none. */
-export function valueOf({ keys, values }: NumberTable, key: number): number {
+export function entryOf({ keys, values }: NumberTable, key: number): number {
   const slot = slotOf(keys, key);
   return keys[slot] === key ? values[slot]! : ABSENT;
 }
 
 /** Sets the value of a key. */
-export function setValue(table: NumberTable, key: number, value: number): void {
+export function setEntry(table: NumberTable, key: number, value: number): void {
   let slot = slotOf(table.keys, key);
   if (table.keys[slot] === -1) {
     if (table.size * 2 >= table.keys.length) {

@@ -55,11 +55,11 @@ export interface PatternTable {
    * Returns the number of a pattern in PCRE syntax; compiles it if it is new. 0 after an error, which is reported
    * once.
    */
-  readonly intern: (written: string, how: PatternUse) => number;
+  readonly intern: (written: string, how: SignaturePatternUse) => number;
 }
 
 /** The use of a pattern. */
-export interface PatternUse {
+export interface SignaturePatternUse {
   readonly ignoreCase: boolean;
   readonly place: RulePlace;
   /** Whether the pattern selects names or tags, which are matched without step budget: it must have an automaton. */

@@ -56,12 +56,12 @@ function complementOf(ranges: readonly number[]): readonly number[] {
 }
 
 /** A class of a pattern and the place after it, or the reason why it is refused. */
-export type ClassResult =
+export type OctetClassResult =
   | { readonly ok: true; readonly set: OctetSet; readonly end: number }
   | { readonly ok: false; readonly reason: string };
 
 /** Reads the class at a place of a pattern. The members are read as RE2 reads them, the rest is PCRE's. */
-export function classOctets(pattern: string, from: number, ignoreCase: boolean): ClassResult {
+export function classOctets(pattern: string, from: number, ignoreCase: boolean): OctetClassResult {
   const { text, end } = translateClass(pattern, from);
   if (!text.endsWith(']') || end > pattern.length || pattern[end - 1] !== ']') {
     return { ok: false, reason: `missing \`]\`: \`${pattern.slice(from, from + 20)}\`` };
