@@ -201,16 +201,21 @@ function isKindOf(kinds: Readonly<Record<string, Readonly<Record<string, ShapeCh
 }
 
 const LISTS = ['targets', 'chains', 'patterns', 'phraseLists', 'literals', 'rules'] as const;
-type Counts = Readonly<Record<(typeof LISTS)[number], number>>;
+type Lengths = Readonly<Record<(typeof LISTS)[number], number>>;
+/** The lengths of the lists, and the numbers of patterns that no automaton matches. */
+type Counts = Lengths & { readonly searched: ReadonlySet<unknown> };
 
 /** The first place in a program's JSON that is invalid, such as `.rules[3].phase`; `null`: the program is valid. */
 function signaturesFault(read: unknown): string | null {
   const lists = hasFields(Object.fromEntries(LISTS.map((name) => [name, isListOf(() => null)])));
   const wrong = lists(read);
   if (wrong !== null) return wrong;
-  const written = read as Readonly<Record<keyof Counts, readonly unknown[]>>;
-  const counts = Object.fromEntries(LISTS.map((name) => [name, written[name].length])) as Counts;
-  return programCheck(counts)(read);
+  const written = read as Readonly<Record<keyof Lengths, readonly unknown[]>>;
+  const lengths = Object.fromEntries(LISTS.map((name) => [name, written[name].length])) as Lengths;
+  const searched = written.patterns.flatMap((pattern, number) =>
+    typeof pattern === 'object' && pattern !== null && 'backtrack' in pattern ? [number] : [],
+  );
+  return programCheck({ ...lengths, searched: new Set(searched) })(read);
 }
 
 /** Characters of a literal: what its depth in the index can count. */
@@ -233,6 +238,12 @@ function programCheck(counts: Counts): ShapeCheck {
 /** The number of an entry in a list of so many. */
 function isPlaceIn(count: number): ShapeCheck {
   return isWhole(0, count - 1);
+}
+
+/** The number of a pattern that selects names or tags, which are matched without step budget: it needs an automaton. */
+function isSelecting({ patterns, searched }: Counts): ShapeCheck {
+  const place = isPlaceIn(patterns);
+  return (value) => (searched.has(value) ? WRONG : place(value));
 }
 
 const isLiteral: ShapeCheck = (value) =>
@@ -294,7 +305,7 @@ function targetFields(counts: Counts): Readonly<Record<'variable' | 'selector', 
     selector: isKindOf({
       all: {},
       name: { name: isText },
-      pattern: { pattern: isPlaceIn(counts.patterns) },
+      pattern: { pattern: isSelecting(counts) },
     }),
   };
 }
@@ -342,7 +353,7 @@ const isSetVar = isKindOf({
 function controlCheck(counts: Counts): ShapeCheck {
   const ranges = isListOf(hasFields({ from: ANY_NUMBER, to: ANY_NUMBER }));
   const target = hasFields(targetFields(counts));
-  const pattern = isPlaceIn(counts.patterns);
+  const pattern = isSelecting(counts);
   return isKindOf({
     ruleRemoveById: { ranges },
     ruleRemoveByTag: { pattern },

@@ -251,8 +251,17 @@ function execute(search: Search, pc: number): boolean {
   return true;
 }
 
+/** Maximum number of numbers in the stack, and of states in the memo: 32 MiB each. More exhausts the step budget. */
+const MAX_STACK = 4 << 20;
+const MAX_MEMO = 1 << 20;
+
 /** Pushes an entry of the stack. */
+// PERF: an object of parameters would be allocated for every choice.
 function push(search: Search, kind: number, first: number, second = 0): void {
+  if (search.top === MAX_STACK) {
+    search.meter.left = -1;
+    return;
+  }
   if (search.top === search.stack.length) {
     const larger = new Float64Array(search.stack.length * 2);
     larger.set(search.stack);
@@ -373,11 +382,12 @@ function backtrack(search: Search): boolean {
   return false;
 }
 
-/** Whether the memo has the outcome of the present state; if not, the state is noted on the stack. */
+/** Whether the memo has the outcome of the present state; if not, an entry of the stack names the state. */
 function isKnown(search: Search, memo: NumberTable): boolean {
   search.meter.left -= MEMO_STEPS;
   const key = keyOf(search);
   if (entryOf(memo, key) !== ABSENT) return true;
+  if (memo.size + search.contents.size > MAX_MEMO) search.meter.left = -1;
   push(search, MEMO, key);
   return false;
 }

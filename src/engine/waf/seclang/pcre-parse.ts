@@ -115,7 +115,7 @@ export function parsePcre(text: string, ignoreCase: boolean): PcreResult {
   return reason === null ? { ok: true, parsed: { root, groups, names, backtracks } } : { ok: false, reason };
 }
 
-/** Notes the first mistake and goes to the end of the pattern. */
+/** Records the first mistake and goes to the end of the pattern. */
 function refuse(parser: Parser, reason: string): PcreNode {
   parser.reason ??= reason;
   parser.at = parser.text.length;
@@ -415,7 +415,6 @@ function parseReference(parser: Parser, options: Options): PcreNode | null {
 /** The code of an escaped character; `null`: the escape is something else. */
 function parseCode(parser: Parser): number | null {
   const octal = take(parser, OCTAL);
-  // Without UTF PCRE takes the low octet of an octal number.
   if (octal !== null) return Number.parseInt(octal[1] ?? octal[2]!, 8);
   const hexadecimal = take(parser, HEXADECIMAL);
   if (hexadecimal !== null) {
