@@ -13,7 +13,7 @@ import { backtrackerOf } from '../patterns/backtracker.ts';
 import type { DirectivePlace } from './draft.ts';
 import { approximate } from './pcre-approximate.ts';
 import { compilePcre } from './pcre-compile.ts';
-import { parsePcre } from './pcre-parse.ts';
+import { type ParsedPcre, parsePcre } from './pcre-parse.ts';
 import { translatePattern } from './pcre-translate.ts';
 import type { SecLangReport } from './source.ts';
 
@@ -82,19 +82,18 @@ export type SignaturePatternResult =
   | { readonly ok: true; readonly pattern: SignaturePattern }
   | { readonly ok: false; readonly reason: string };
 
+/** Matches every pattern that may have to be searched by backtracking, and few others. */
+const MAY_BACKTRACK = /\(\?(?:<?[=!]|>|P=)|\\[1-9gkRZ]|[*+?}]\+/;
+
 /** Parses a pattern in PCRE syntax: as one in RE2 syntax if it can be one, since automata match those faster. */
 export function signaturePattern(written: string, ignoreCase: boolean): SignaturePatternResult {
   if (written.length > MAX_SIGNATURE_PATTERN) {
     const reason = `the pattern is ${written.length} characters long, at most ${MAX_SIGNATURE_PATTERN} are allowed`;
     return { ok: false, reason };
   }
-  const read = parsePcre(written, ignoreCase);
-  if (read.ok && read.parsed.backtracks) {
-    const compiled = compilePcre(read.parsed);
-    if (!compiled.ok) return compiled;
-    const { program: backtrack } = compiled;
-    const pattern = { source: written, ignoreCase, program: approximate(backtrack), backtrack };
-    return { ok: true, pattern };
+  if (MAY_BACKTRACK.test(written)) {
+    const read = parsePcre(written, ignoreCase);
+    if (read.ok && read.parsed.backtracks) return backtrackingPattern(written, ignoreCase, read.parsed);
   }
   const { source, ignoreCase: flagged } = translatePattern(written);
   const folds = ignoreCase || flagged;
@@ -105,7 +104,20 @@ export function signaturePattern(written: string, ignoreCase: boolean): Signatur
       pattern: { source, ignoreCase: folds, program: parsed.pattern.program, backtrack: null },
     };
   }
+  // The reason of the parser names what PCRE has and edgeplan does not support.
+  const read = parsePcre(written, ignoreCase);
   return read.ok ? parsed : read;
+}
+
+function backtrackingPattern(
+  source: string,
+  ignoreCase: boolean,
+  parsed: ParsedPcre,
+): SignaturePatternResult {
+  const compiled = compilePcre(parsed);
+  if (!compiled.ok) return compiled;
+  const { program: backtrack } = compiled;
+  return { ok: true, pattern: { source, ignoreCase, program: approximate(backtrack), backtrack } };
 }
 
 /** Maximum number of steps for a text that is known when the rules are compiled: 20 ms. */
