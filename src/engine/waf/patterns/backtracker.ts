@@ -46,7 +46,7 @@ export interface Backtracker {
   readonly referenced: readonly number[];
 }
 
-/** Stands for the octet behind the last one of a text. */
+/** The end of a text in place of its next octet. */
 export const END_OF_TEXT = 256;
 const HEADS = END_OF_TEXT + 1;
 
@@ -127,10 +127,13 @@ function joinsIn({ instructions }: BacktrackProgram): Uint8Array {
   return named.map((times) => (times > 1 ? 1 : 0));
 }
 
-/** A program of more instructions is searched without heads, which take 257 octets an instruction while they are computed. */
+/** A program of more instructions is searched without heads, which take 257 octets for each of them. */
 const MAX_HEADED = 4_000;
 
-/** The heads of every instruction: what the next octet can be for a search to go on. Assertions and look-around are taken to hold. */
+/**
+ * The heads of every instruction: flags of the octets with which a search can go on, `END_OF_TEXT` among them. Assertions
+ * and look-around count as passed.
+ */
 function headsOf({ instructions }: BacktrackProgram, sets: readonly Uint8Array[]): readonly Uint8Array[] {
   if (instructions.length > MAX_HEADED) {
     const any = new Uint8Array(HEADS).fill(1);
@@ -153,7 +156,7 @@ function headsOf({ instructions }: BacktrackProgram, sets: readonly Uint8Array[]
   return heads;
 }
 
-/** The instructions with which an instruction that consumes nothing goes on; none: it is not known, or it fails. */
+/** The instructions that follow one that consumes nothing; none: any octet may follow, or it fails. */
 function followersOf(instruction: BacktrackInstruction): readonly number[] {
   switch (instruction.kind) {
     case 'back':

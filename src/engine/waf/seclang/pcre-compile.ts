@@ -11,8 +11,8 @@ import type { OctetSet } from './pcre-classes.ts';
 import type { ParsedPcre, PcreNode } from './pcre-parse.ts';
 
 /**
- * Maximum number of instructions: counted repeats copy what they repeat. The patterns of the Core Rule Set have up to
- * 8,000, those of them with look-around 200.
+ * Maximum number of instructions: counted repeats copy what they repeat. The patterns of the Core Rule Set 3.3 that
+ * backtrack have up to 246.
  */
 const MAX_INSTRUCTIONS = 20_000;
 
