@@ -16,6 +16,7 @@ import {
 } from '../../../base/regex/program.ts';
 import type { Meter } from '../octets/meter.ts';
 import { type Backtracker, END_OF_TEXT, KIND } from './backtracker.ts';
+import { isWord } from './nfa.ts';
 import { ABSENT, entryOf, type NumberTable, numberTable, setEntry } from './number-table.ts';
 
 /** Steps of an instruction, and of an entry that is taken from the stack. */
@@ -101,7 +102,7 @@ export function backtrackSearch(
   machine: Backtracker,
   text: OctetText,
   options: SearchOptions,
-): Int32Array | null {
+): readonly number[] | null {
   const { octets, length } = text;
   const { first } = machine;
   const { meter, captures, plainSteps = PLAIN_STEPS + PLAIN_OCTET_STEPS * length } = options;
@@ -163,14 +164,11 @@ function begin(search: Search, start: number): void {
   search.at = start;
 }
 
-function spansOf({ registers, machine, at }: Search, start: number, captures: boolean): Int32Array {
-  const spans = new Int32Array(captures ? 2 * (machine.groups + 1) : 2);
-  for (let group = 1; 2 * group < spans.length; group++) {
-    spans[2 * group] = registers[3 * group + 1]!;
-    spans[2 * group + 1] = registers[3 * group + 2]!;
+function spansOf({ registers, machine, at }: Search, start: number, captures: boolean): readonly number[] {
+  const spans = [start, at];
+  for (let group = 1; captures && group <= machine.groups; group++) {
+    spans.push(registers[3 * group + 1]!, registers[3 * group + 2]!);
   }
-  spans[0] = start;
-  spans[1] = at;
   return spans;
 }
 
@@ -187,7 +185,8 @@ function run(search: Search, memoiseBelow: number): boolean {
     if (meter.left < least) return false;
     const { pc, at } = search;
     let goesOn = true;
-    if (memo !== null && joins[pc] === 1 && isKnown(search, memo)) goesOn = takeOutcome(search, memo);
+    const outcome = memo !== null && joins[pc] === 1 ? outcomeOf(search, memo) : ABSENT;
+    if (outcome !== ABSENT) goesOn = outcome !== FAILED && takeEnd(search, search.ends[outcome - 1]!);
     else if (kind[pc] === KIND.octet) {
       goesOn = at < length && sets[operand[pc]!]![octets[at]!] === 1;
       search.at = at + 1;
@@ -236,10 +235,8 @@ function execute(search: Search, pc: number): boolean {
       search.at = at - operand;
       break;
     case KIND.enter:
-      write(search, search.loops + operand, at);
-      break;
     case KIND.leave:
-      write(search, search.loops + operand, -1);
+      write(search, search.loops + operand, machine.kind[pc] === KIND.enter ? at : -1);
       break;
     case KIND.again:
       search.pc = afterIteration(search, pc);
@@ -339,12 +336,6 @@ function flagsAt({ octets, length, at }: Search): number {
   return at === length ? flags | END_TEXT : flags;
 }
 
-function isWord(octet: number): boolean {
-  const letter = octet | 0x20;
-  const isLetter = letter >= 0x61 && letter <= 0x7a && octet < 0x80;
-  return isLetter || (octet >= 0x30 && octet <= 0x39) || octet === 0x5f;
-}
-
 /**
  * Takes entries from the stack up to a choice; `false`: none is left. A state whose choices all failed is memoised, and a
  * negative look-around whose body failed goes on.
@@ -382,21 +373,20 @@ function backtrack(search: Search): boolean {
   return false;
 }
 
-/** Whether the memo has the outcome of the present state; if not, an entry of the stack names the state. */
-function isKnown(search: Search, memo: NumberTable): boolean {
+/** The outcome of the present state; `ABSENT`: the memo has none, and an entry of the stack names the state. */
+function outcomeOf(search: Search, memo: NumberTable): number {
   search.meter.left -= MEMO_STEPS;
   const key = keyOf(search);
-  if (entryOf(memo, key) !== ABSENT) return true;
-  if (memo.size + search.contents.size > MAX_MEMO) search.meter.left = -1;
-  push(search, MEMO, key);
-  return false;
+  const outcome = entryOf(memo, key);
+  if (outcome === ABSENT) {
+    if (memo.size + search.contents.size > MAX_MEMO) search.meter.left = -1;
+    push(search, MEMO, key);
+  }
+  return outcome;
 }
 
-/** Applies the memoised outcome of the present state; `false`: nothing follows. */
-function takeOutcome(search: Search, memo: NumberTable): boolean {
-  const outcome = entryOf(memo, keyOf(search));
-  if (outcome === FAILED) return false;
-  const { at, writes } = search.ends[outcome - 1]!;
+/** Goes to the end of a body that has been reached from this state before; `false`: the look-around is negative. */
+function takeEnd(search: Search, { at, writes }: BodyEnd): boolean {
   search.meter.left -= INSTRUCTION_STEPS * writes.length;
   for (let i = 0; i < writes.length; i += 2) {
     const register = writes[i]!;

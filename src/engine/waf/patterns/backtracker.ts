@@ -78,34 +78,17 @@ export function backtrackerOf(program: BacktrackProgram): Backtracker {
   };
 }
 
-function operandOf(instruction: BacktrackInstruction): number {
-  switch (instruction.kind) {
-    case 'octet':
-      return instruction.set;
-    case 'assert':
-      return instruction.flags;
-    case 'open':
-    case 'close':
-    case 'reference':
-      return instruction.group;
-    case 'enter':
-    case 'again':
-    case 'leave':
-      return instruction.loop;
-    case 'back':
-      return instruction.octets;
-    default:
-      return 0;
-  }
+function operandOf(one: BacktrackInstruction): number {
+  if ('set' in one) return one.set;
+  if ('flags' in one) return one.flags;
+  if ('group' in one) return one.group;
+  if ('loop' in one) return one.loop;
+  return 'octets' in one ? one.octets : 0;
 }
 
-function isFlagged(instruction: BacktrackInstruction): number {
-  const { kind } = instruction;
-  const flagged =
-    (kind === 'look' && instruction.negative) ||
-    (kind === 'reference' && instruction.ignoreCase) ||
-    (kind === 'again' && instruction.lazy);
-  return flagged ? 1 : 0;
+function isFlagged(one: BacktrackInstruction): number {
+  if ('negative' in one) return Number(one.negative);
+  return Number('ignoreCase' in one ? one.ignoreCase : 'lazy' in one && one.lazy);
 }
 
 /** The instructions that an instruction names. */

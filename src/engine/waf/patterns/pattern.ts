@@ -109,10 +109,8 @@ export function patternEnd(matcher: Matcher, text: string, meter: Meter): number
 
 /** `patternEnd` of a pattern that no automaton matches. */
 function backtrackEnd(matcher: Matcher, text: OctetText, meter: Meter): number {
-  const { dfa, guard } = matcher.pattern;
-  const automaton =
-    dfa !== null ? tableOf(matcher, dfa) : guard === undefined ? null : guardOf(matcher, guard);
-  if (automaton !== null && octetDfaEnd(automaton, text.octets, text.length) < 0) return -1;
+  const words = matcher.pattern.dfa ?? matcher.pattern.guard;
+  if (words !== undefined && octetDfaEnd(tableOf(matcher, words), text.octets, text.length) < 0) return -1;
   return backtrackSearch(searcherOf(matcher), text, { meter, captures: false })?.[1] ?? -1;
 }
 
