@@ -10,8 +10,6 @@ import { hasNginx, MODSECURITY_MODULE, type NginxParts, type RunningNginx, start
 
 /** Where Debian's `modsecurity-crs` puts its rules. */
 export const DEBIAN_CRS = '/usr/share/modsecurity-crs';
-/** Debian's 3.3 has two patterns with look-around, which RE2 syntax has not; neither side runs them. */
-const LEFT_OUT = 'SecRuleRemoveById 920120 942130';
 
 export function hasModSecurity(): boolean {
   return hasNginx() && existsSync(MODSECURITY_MODULE);
@@ -25,8 +23,7 @@ export function loadCrs(directory: string): WafProgram {
 /** The rules of a directory, compiled. @throws Error with the first diagnostics where they do not compile */
 export function crsProgram(directory: string): SignatureProgram {
   const { sources, ...rest } = readSignatureDirectory(directory);
-  const removed = { file: 'left-out.conf', text: LEFT_OUT };
-  const { program, diagnostics } = compileSignatures([...sources, removed], rest);
+  const { program, diagnostics } = compileSignatures(sources, rest);
   if (program === null) throw new Error(diagnostics.map(describeDiagnostic).slice(0, 5).join('\n'));
   return program;
 }
@@ -84,7 +81,6 @@ function rulesOf(directory: string): string {
     'SecRule REQUEST_HEADERS:Content-Type "^application/json" "id:200001,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=JSON"',
     ...(setup === undefined ? [] : [`Include ${setup}`]),
     `Include ${directory}/rules/*.conf`,
-    LEFT_OUT,
   ]
     .filter((line) => !line.startsWith('SecUnicodeMapFile') || existsSync('/etc/nginx/unicode.mapping'))
     .join('\n');

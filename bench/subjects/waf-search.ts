@@ -6,6 +6,7 @@
 import { RE2JS } from 're2js';
 import { type Instruction, type Program, readProgram } from '../../src/base/regex/program.ts';
 import type { SignatureProgram, WafPattern } from '../../src/engine/plan/signature-program.ts';
+import { approximate } from '../../src/engine/waf/seclang/pcre-approximate.ts';
 import { type Random, seeded } from '../../test/support/generate-random.ts';
 import { PIECES, subject, type WafSubject } from './waf-requests.ts';
 
@@ -85,7 +86,8 @@ function nearMiss({ start, instructions }: Program, random: Random): string {
   return text.length > 1 && random.chance(2) ? text.slice(0, -1) : text;
 }
 
-function programOf({ source, ignoreCase, dotAll }: WafPattern): Program {
+function programOf({ source, ignoreCase, dotAll, backtrack }: WafPattern): Program {
+  if (backtrack !== undefined) return approximate(backtrack);
   const flags = (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (dotAll ? RE2JS.DOTALL : 0);
   return readProgram(RE2JS.compile(source, flags));
 }

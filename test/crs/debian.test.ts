@@ -1,6 +1,6 @@
 /**
- * Debian's Core Rule Set 3.3 (`modsecurity-crs`) as a user has it: compiled as it lies there, but for the two rules whose
- * patterns RE2 syntax has not, and asked about attacks and ordinary requests.
+ * Debian's Core Rule Set 3.3 (`modsecurity-crs`) as a user has it: compiled as it lies there, and asked about attacks and
+ * ordinary requests.
  */
 import { expect, test } from 'vitest';
 import { DEBIAN_CRS, loadCrs } from '../../bench/harness/modsecurity.ts';
@@ -81,6 +81,7 @@ const ATTACKS: readonly (readonly [name: string, sent: Sent, id: number])[] = [
   ['a serialised PHP object', get('O:8:"stdClass":1:{s:1:"a";i:1;}'), 933_170],
   ['a PHP upload', upload('shell.php', 'x'), 933_110],
   ['a Node.js call', get('new Function("return process")'), 934_100],
+  ['an upload whose name ends a parameter', upload('a;b.txt', 'x'), 920_120],
   ['a session fixation', get('<meta http-equiv="set-cookie">document.cookie="sid=1"'), 943_100],
   ['a Java gadget', get('java.lang.Runtime'), 944_100],
   ['an XML-borne process', post('application/json', '{"c":"java.lang.ProcessBuilder evil"}'), 944_110],
@@ -98,6 +99,15 @@ test.each(ATTACKS)('%s is detected', OPTIONS, (_, sent, id) => {
   expect(finding.score >= 5 || finding.denied).toBe(true);
 });
 
+test('comparisons of a value with itself are detected by a backreference', OPTIONS, () => {
+  const ids = (query: string): readonly number[] => inspect(program(), get(query), { paranoia: 2 }).ids;
+  for (const query of ['a or 1=1', "x' or 'ab' like 'AB'", 'a or 1<2', 'a or 5 is not 6']) {
+    expect(ids(query), query).toContain(942_130);
+  }
+  for (const query of ['a or 1=2', 'a or 5 is not 5', 'size=xl'])
+    expect(ids(query), query).not.toContain(942_130);
+});
+
 const ORDINARY: readonly (readonly [name: string, sent: Sent])[] = [
   ['a search', get('green chairs under 50')],
   ['a name with an apostrophe', get("Sinead O'Connor")],
@@ -111,6 +121,7 @@ const ORDINARY: readonly (readonly [name: string, sent: Sent])[] = [
     post('application/json', '{"items":[{"sku":"A-1","count":2}],"note":"by noon please"}'),
   ],
   ['a photo', upload('holiday.jpg', 'not really a photo')],
+  ['a photo whose name has an escaped letter', upload('Caf&eacute;.jpg', 'not really a photo')],
   ['a static file', { target: '/static/app.1f3c.js', headers: BROWSER }],
   ['cookies', header('cookie', '_ga=GA1.2.1234567890.1710000000; theme=dark')],
   ['a referer', header('referer', 'https://shop.example/list?page=2')],

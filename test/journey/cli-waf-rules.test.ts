@@ -44,7 +44,7 @@ rules:
   'own.conf': `SecComponentSignature "own/1"
 SecRule ARGS "@contains wolf" "id:7,phase:2,block,msg:'a wolf',severity:CRITICAL,setvar:tx.anomaly_score=+5"
 `,
-  'bad.conf': 'SecRule ARGS "@rx (?=a)" "id:7,phase:2,block"\n',
+  'bad.conf': 'SecRule ARGS "@rx a(?R)" "id:7,phase:2,block"\n',
 };
 
 const ATTACK = "https://example.com/?id=1'%20union%20select%20password%20from%20users--%20";

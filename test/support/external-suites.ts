@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 const SUITES = {
   'cache-tests': 'test-engine/cli.mjs',
   coreruleset: 'tests/regression/tests',
+  crs33: 'rules/REQUEST-942-APPLICATION-ATTACK-SQLI.conf',
   ja4: 'rust/ja4/src/snapshots',
   libinjection: 'data',
 } as const;

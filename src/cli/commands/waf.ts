@@ -35,12 +35,13 @@ interface ShowFlags extends SignatureFlags {
   readonly json?: boolean;
 }
 
-/** The program for `--print`, with automata replaced by their size. */
+/** The program for `--print`, with automata and instructions replaced by their size. */
 function printable(program: SignatureProgram): unknown {
   return {
     ...program,
-    patterns: program.patterns.map(({ dfa, guard, ...pattern }) => ({
+    patterns: program.patterns.map(({ dfa, guard, backtrack, ...pattern }) => ({
       ...pattern,
+      ...(backtrack === undefined ? {} : { backtrack: { instructions: backtrack.instructions.length } }),
       dfa: dfa === null ? null : { octets: dfa.byteLength },
       guard: guard === undefined ? null : { octets: guard.byteLength },
     })),
@@ -68,7 +69,7 @@ function levelTable({ levels }: SignatureSummary): string {
 const LEGEND = [
   'headers, body: rules that inspect the head alone, and the body too',
   'always: patterns without required literals, which run on every value they are for: on a whole automaton; behind a',
-  'guard, the part of one that ordinary values do not leave; or on one made as they run',
+  'guard, the part of one or a simpler one, that ordinary values do not leave; or on one made as they run',
   '',
 ].join('\n');
 
@@ -86,6 +87,7 @@ function summaryText(summary: SignatureSummary): string {
     `${patterns.automaton} with an automaton`,
     `${patterns.guard} with a guard`,
     `${patterns.literals} with required literals`,
+    ...(patterns.backtracking === 0 ? [] : [`${patterns.backtracking} that backtrack`]),
   ];
   return [
     `${name}\n`,

@@ -16,6 +16,8 @@ import {
   signaturesChecksum,
 } from './seal-signatures.ts';
 import {
+  type BacktrackProgram,
+  MAX_EMPTY_LOOPS,
   SIGNATURE_PROGRAM_VERSION,
   type SignatureProgram,
   WAF_COLLECTIONS,
@@ -199,16 +201,21 @@ function isKindOf(kinds: Readonly<Record<string, Readonly<Record<string, ShapeCh
 }
 
 const LISTS = ['targets', 'chains', 'patterns', 'phraseLists', 'literals', 'rules'] as const;
-type Counts = Readonly<Record<(typeof LISTS)[number], number>>;
+type Lengths = Readonly<Record<(typeof LISTS)[number], number>>;
+/** The lengths of the lists, and the numbers of patterns that no automaton matches. */
+type Counts = Lengths & { readonly searched: ReadonlySet<unknown> };
 
 /** The first place in a program's JSON that is invalid, such as `.rules[3].phase`; `null`: the program is valid. */
 function signaturesFault(read: unknown): string | null {
   const lists = hasFields(Object.fromEntries(LISTS.map((name) => [name, isListOf(() => null)])));
   const wrong = lists(read);
   if (wrong !== null) return wrong;
-  const written = read as Readonly<Record<keyof Counts, readonly unknown[]>>;
-  const counts = Object.fromEntries(LISTS.map((name) => [name, written[name].length])) as Counts;
-  return programCheck(counts)(read);
+  const written = read as Readonly<Record<keyof Lengths, readonly unknown[]>>;
+  const lengths = Object.fromEntries(LISTS.map((name) => [name, written[name].length])) as Lengths;
+  const searched = written.patterns.flatMap((pattern, number) =>
+    typeof pattern === 'object' && pattern !== null && 'backtrack' in pattern ? [number] : [],
+  );
+  return programCheck({ ...lengths, searched: new Set(searched) })(read);
 }
 
 /** Characters of a literal: what its depth in the index can count. */
@@ -233,6 +240,12 @@ function isPlaceIn(count: number): ShapeCheck {
   return isWhole(0, count - 1);
 }
 
+/** The number of a pattern that selects names or tags, which are matched without step budget: it needs an automaton. */
+function isSelecting({ patterns, searched }: Counts): ShapeCheck {
+  const place = isPlaceIn(patterns);
+  return (value) => (searched.has(value) ? WRONG : place(value));
+}
+
 const isLiteral: ShapeCheck = (value) =>
   typeof value === 'string' && value.length <= MAX_LITERAL && /^[\0-@[-\xff]+$/.test(value) ? null : '';
 
@@ -245,6 +258,7 @@ function isLevels(counts: Counts): ShapeCheck {
 
 function patternCheck(counts: Counts): ShapeCheck {
   const table = isNullOr(hasFields({ at: isWhole(0, 0xffff_ffff), length: isWhole(0, 0xffff_ffff) }));
+  const backtrack = (value: unknown): string | null => (value === undefined ? null : backtrackFault(value));
   return hasFields({
     source: isText,
     ignoreCase: isFlag,
@@ -253,7 +267,34 @@ function patternCheck(counts: Counts): ShapeCheck {
     guard: table,
     required: isNullOr(isListOf(isPlaceIn(counts.literals))),
     needed: ANY_NUMBER,
+    backtrack,
   });
+}
+
+/** The first place in a `BacktrackProgram` that is invalid; each number of an instruction must name something. */
+function backtrackFault(read: unknown): string | null {
+  const lists = hasFields({ instructions: isListOf(() => null), sets: isListOf(isListOf(isWhole(0, 0xff))) });
+  const wrong = lists(read);
+  if (wrong !== null) return wrong;
+  const { instructions, sets, groups } = read as BacktrackProgram;
+  const out = isPlaceIn(instructions.length);
+  const group = isWhole(1, groups);
+  const loop = isPlaceIn(MAX_EMPTY_LOOPS);
+  const instruction = isKindOf({
+    ...alike(['match', 'fail', 'end'], {}),
+    split: { out, other: out },
+    assert: { out, flags: isWhole(0, 0xff) },
+    octet: { out, set: isPlaceIn(sets.length) },
+    ...alike(['open', 'close'], { out, group }),
+    reference: { out, group, ignoreCase: isFlag },
+    look: { out, body: out, negative: isFlag },
+    atomic: { out, body: out },
+    back: { out, octets: isWhole(0, 0xffff) },
+    ...alike(['enter', 'leave'], { out, loop }),
+    again: { out, other: out, loop, lazy: isFlag },
+  });
+  const most = { groups: isWhole(0, 0xffff), loops: isWhole(0, MAX_EMPTY_LOOPS) };
+  return hasFields({ start: out, instructions: isListOf(instruction), ...most })(read);
 }
 
 const isVariable = isOneOf([...WAF_SCALARS, ...WAF_COLLECTIONS]);
@@ -264,7 +305,7 @@ function targetFields(counts: Counts): Readonly<Record<'variable' | 'selector', 
     selector: isKindOf({
       all: {},
       name: { name: isText },
-      pattern: { pattern: isPlaceIn(counts.patterns) },
+      pattern: { pattern: isSelecting(counts) },
     }),
   };
 }
@@ -312,7 +353,7 @@ const isSetVar = isKindOf({
 function controlCheck(counts: Counts): ShapeCheck {
   const ranges = isListOf(hasFields({ from: ANY_NUMBER, to: ANY_NUMBER }));
   const target = hasFields(targetFields(counts));
-  const pattern = isPlaceIn(counts.patterns);
+  const pattern = isSelecting(counts);
   return isKindOf({
     ruleRemoveById: { ranges },
     ruleRemoveByTag: { pattern },

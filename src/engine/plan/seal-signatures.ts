@@ -74,15 +74,18 @@ function sealedText(program: SignatureProgram, place: (words: Uint16Array) => Se
     return known;
   };
   const { name, targets, chains, phraseLists, literals } = program;
-  const patterns = program.patterns.map(({ source, ignoreCase, dotAll, dfa, guard, required, needed }) => ({
-    source,
-    ignoreCase,
-    dotAll,
-    required,
-    needed,
-    dfa: dfa === null ? null : place(dfa),
-    guard: guard === undefined ? null : place(guard),
-  }));
+  const patterns = program.patterns.map(
+    ({ source, ignoreCase, dotAll, dfa, guard, required, needed, backtrack }) => ({
+      source,
+      ignoreCase,
+      dotAll,
+      required,
+      needed,
+      ...(backtrack === undefined ? {} : { backtrack }),
+      dfa: dfa === null ? null : place(dfa),
+      guard: guard === undefined ? null : place(guard),
+    }),
+  );
   const levels = program.levels.map(({ rules: own, initial }) => ({ initial, rules: own.map(number) }));
   return { name, targets, chains, patterns, phraseLists, literals, rules, levels };
 }

@@ -255,7 +255,58 @@ export interface SignatureRule {
   readonly paranoia: number;
 }
 
+/**
+ * One instruction of a `BacktrackProgram`; `out` and `other` are the numbers of what may follow, the preferred one first.
+ */
+export type BacktrackInstruction =
+  | { readonly kind: 'match' }
+  | { readonly kind: 'fail' }
+  | { readonly kind: 'split'; readonly out: number; readonly other: number }
+  /** `flags` as in `base/regex/program.ts`; the place before a line feed that ends the text begins no line. */
+  | { readonly kind: 'assert'; readonly out: number; readonly flags: number }
+  /** Consumes an octet of a set, by its number in `sets`. */
+  | { readonly kind: 'octet'; readonly out: number; readonly set: number }
+  /** The start and the end of a group. */
+  | { readonly kind: 'open' | 'close'; readonly out: number; readonly group: number }
+  /** Consumes the text of a group; fails if it is not set. */
+  | { readonly kind: 'reference'; readonly out: number; readonly group: number; readonly ignoreCase: boolean }
+  /** Goes on if the instructions from `body` to their `end` match here, or do not match; consumes nothing. */
+  | { readonly kind: 'look'; readonly out: number; readonly body: number; readonly negative: boolean }
+  /** Consumes the first match of the instructions from `body` to their `end`, and never tries another. */
+  | { readonly kind: 'atomic'; readonly out: number; readonly body: number }
+  | { readonly kind: 'end' }
+  /** Steps back; fails where the text has fewer octets. */
+  | { readonly kind: 'back'; readonly out: number; readonly octets: number }
+  /** The start of an iteration that may be empty. */
+  | { readonly kind: 'enter'; readonly out: number; readonly loop: number }
+  /** Its end: after an empty iteration `other` alone follows, the instruction after the loop. */
+  | {
+      readonly kind: 'again';
+      readonly out: number;
+      readonly other: number;
+      readonly loop: number;
+      readonly lazy: boolean;
+    }
+  /** The end of such a loop. */
+  | { readonly kind: 'leave'; readonly out: number; readonly loop: number };
+
+/** A pattern with look-around, backreferences or atomic groups, which no automaton matches. */
+export interface BacktrackProgram {
+  readonly start: number;
+  readonly instructions: readonly BacktrackInstruction[];
+  /** Sets of octets: `[low, high, low, high, …]`, ascending, both ends included. */
+  readonly sets: readonly (readonly number[])[];
+  /** Capturing groups, without the whole match. */
+  readonly groups: number;
+  /** Loops around each other whose iterations may be empty, at most `MAX_EMPTY_LOOPS`. */
+  readonly loops: number;
+}
+
+/** Maximum number of loops around each other whose iterations may be empty: a bit each in the key of a state. */
+export const MAX_EMPTY_LOOPS = 8;
+
 export interface WafPattern {
+  /** In RE2 syntax; with `backtrack`, in PCRE syntax. */
   readonly source: string;
   readonly ignoreCase: boolean;
   readonly dotAll: boolean;
@@ -271,6 +322,11 @@ export interface WafPattern {
    * `null`: no such set is known, and the pattern must always run.
    */
   readonly required: readonly number[] | null;
+  /**
+   * Of a pattern that no automaton matches. `dfa`, `guard`, `required` and `needed` are then those of a simpler pattern,
+   * which matches every text that this one matches, and maybe others.
+   */
+  readonly backtrack?: BacktrackProgram;
   /** Kinds of octets (`base/octets/octet-kinds.ts`), a bit each, of which a matching text holds one; -1: any text may match. */
   readonly needed: number;
 }

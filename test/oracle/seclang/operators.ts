@@ -1,4 +1,4 @@
-/** Operators (ModSecurity reference manual, "Operators"), each asked of one value; patterns straight through `re2js`. */
+/** Operators (ModSecurity reference manual, "Operators"), each asked of one value; patterns straight through `re2js`, or V8. */
 import { RE2JS } from 're2js';
 import { DETECTORS } from '../../../src/engine/waf/detectors/detectors.ts';
 import {
@@ -11,7 +11,7 @@ import {
   TEXT_OPERATORS,
   validateByteRange,
 } from '../../../src/engine/waf/operators/operators.ts';
-import { translatePattern } from '../../../src/engine/waf/seclang/patterns.ts';
+import { translatePattern } from '../../../src/engine/waf/seclang/pcre-translate.ts';
 
 /** What an operator found: TX.0 and, for a pattern, its groups. `null`: it does not hold. */
 export type Found = readonly string[] | null;
@@ -80,23 +80,49 @@ function named(operator: string, value: string, argument: string): boolean {
   throw new Error(`a rule that can be reached uses @${operator}`);
 }
 
-const patterns = new Map<string, RE2JS>();
+/** A pattern that finds the groups of its first match, or only whether there is one. */
+interface Searched {
+  readonly test: (value: string) => boolean;
+  /** Also of the whole match. */
+  readonly groups: (value: string) => readonly (string | null)[] | null;
+}
 
-function patternOf(written: string): RE2JS {
+const patterns = new Map<string, Searched>();
+/** Look-around and backreferences, which V8 has and `re2js` has not. */
+const LOOKS_AROUND = /\(\?<?[=!]|\\[1-9]/;
+
+function patternOf(written: string): Searched {
   let pattern = patterns.get(written);
   if (pattern === undefined) {
-    const { source, ignoreCase } = translatePattern(written);
-    pattern = RE2JS.compile(source, RE2JS.DOTALL | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0));
+    pattern = LOOKS_AROUND.test(written) ? inV8(new RegExp(written, 's')) : inRe2(written);
     patterns.set(written, pattern);
   }
   return pattern;
 }
 
-function search(pattern: RE2JS, value: string, groups: boolean): Found {
+function inV8(expression: RegExp): Searched {
+  return {
+    test: (value) => expression.test(value),
+    groups: (value) => expression.exec(value)?.map((group) => group ?? null) ?? null,
+  };
+}
+
+function inRe2(written: string): Searched {
+  const { source, ignoreCase } = translatePattern(written);
+  const pattern = RE2JS.compile(source, RE2JS.DOTALL | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0));
+  return {
+    test: (value) => pattern.test(value),
+    groups: (value) => {
+      const matcher = pattern.matcher(value);
+      if (!matcher.find()) return null;
+      return Array.from({ length: pattern.groupCount() + 1 }, (_, group) => matcher.group(group));
+    },
+  };
+}
+
+function search(pattern: Searched, value: string, groups: boolean): Found {
   if (!groups) return pattern.test(value) ? [] : null;
-  const matcher = pattern.matcher(value);
-  if (!matcher.find()) return null;
-  return Array.from({ length: pattern.groupCount() + 1 }, (_, group) => matcher.group(group) ?? '');
+  return pattern.groups(value)?.map((group) => group ?? '') ?? null;
 }
 
 /** A selector's pattern, `REQUEST_COOKIES:/^sess/`, asked of a name. */

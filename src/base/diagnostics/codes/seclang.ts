@@ -99,14 +99,8 @@ export const SECLANG_CODES = {
   },
   seclang_pattern: {
     severity: 'error',
-    meaning: 'the pattern of a rule cannot be compiled ahead to a form without backtracking',
+    meaning: 'the pattern of a rule is invalid, too large, or has recursion, conditional groups or callouts',
     remedy: 'simplify it, or remove the rule with `SecRuleRemoveById`',
-  },
-  seclang_pattern_loosened: {
-    severity: 'warning',
-    meaning:
-      'a part of the pattern has no exact equivalent and was widened, so the rule matches somewhat more',
-    remedy: 'rewrite the part that the message shows',
   },
   seclang_responses_left_out: {
     severity: 'info',

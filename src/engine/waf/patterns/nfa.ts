@@ -201,7 +201,8 @@ export interface OctetClasses {
 
 const NEWLINE = 10;
 
-function isWord(octet: number): boolean {
+/** Whether an octet is a word character: an ASCII letter, a digit or `_`. */
+export function isWord(octet: number): boolean {
   const letter = octet | 32;
   return (octet >= 48 && octet <= 57) || (letter >= 97 && letter <= 122 && octet < 128) || octet === 95;
 }

@@ -1,6 +1,8 @@
 /**
  * Matches the patterns of a signature program (`@rx`, selectors by regular expression). A DFA decides whether a pattern
  * matches: the compiled one if the program has it, else a lazy one. Only captured groups need `re2js`, which is slower.
+ * Patterns with look-around, backreferences or atomic groups are searched by backtracking (`backtrack.ts`), in the texts
+ * that the DFA of a simpler pattern matches.
  */
 import { RE2JS } from 're2js';
 import { readProgram } from '../../../base/regex/program.ts';
@@ -18,6 +20,8 @@ import { PlanFault } from '../../plan/layout.ts';
 import type { WafPattern } from '../../plan/signature-program.ts';
 import type { Meter } from '../octets/meter.ts';
 import { octetsOf } from '../octets/octet-buffer.ts';
+import { backtrackSearch, type OctetText } from './backtrack.ts';
+import { type Backtracker, backtrackerOf } from './backtracker.ts';
 import { type LazyDfa, lazyDfa, lazyDfaEnd } from './lazy-dfa.ts';
 
 /** A pattern with its automata, each built at its first use; `null`: not built, or the pattern has none. */
@@ -28,6 +32,8 @@ export interface Matcher {
   /** The DFA of a simpler pattern that matches whenever this one does. */
   guard: OctetDfa | null;
   lazy: LazyDfa | null;
+  /** Searches a pattern that no automaton matches, in texts that its automata do not rule out. */
+  backtracker: Backtracker | null;
   /** The `re2js` engine, for groups and for the instructions of a lazy DFA. */
   regex: RE2JS | null;
   /** The number of instructions of `regex`; 0 before it is built. */
@@ -51,6 +57,7 @@ export function matcherOf(pattern: WafPattern): Matcher {
     table: null,
     guard: null,
     lazy: null,
+    backtracker: null,
     regex: null,
     size: 0,
     groups: new Map(),
@@ -80,7 +87,7 @@ export function isRuledOut(matcher: Matcher, { text, shape }: PatternSubject, me
 
 /** Whether a lazy DFA matches the pattern, for lack of a compiled one. */
 export function isLazy({ pattern }: Matcher): boolean {
-  return pattern.dfa === null;
+  return pattern.dfa === null && pattern.backtrack === undefined;
 }
 
 /** Whether the pattern matches anywhere in a text; `false` also when the step budget is exhausted. */
@@ -94,9 +101,22 @@ export function patternEnd(matcher: Matcher, text: string, meter: Meter): number
   meter.left -= length + 1;
   if (meter.left < 0) return -1;
   const octets = octetsOf(text);
-  const { dfa } = matcher.pattern;
+  const { dfa, backtrack } = matcher.pattern;
+  if (backtrack !== undefined) return backtrackEnd(matcher, { octets, length }, meter);
   if (dfa !== null) return octetDfaEnd(tableOf(matcher, dfa), octets, length);
   return lazyDfaEnd(lazyOf(matcher), { octets, length }, meter);
+}
+
+/** `patternEnd` of a pattern that no automaton matches. */
+function backtrackEnd(matcher: Matcher, text: OctetText, meter: Meter): number {
+  const words = matcher.pattern.dfa ?? matcher.pattern.guard;
+  if (words !== undefined && octetDfaEnd(tableOf(matcher, words), text.octets, text.length) < 0) return -1;
+  return backtrackSearch(searcherOf(matcher), text, { meter, captures: false })?.[1] ?? -1;
+}
+
+function searcherOf(matcher: Matcher): Backtracker {
+  matcher.backtracker ??= backtrackerOf(matcher.pattern.backtrack!);
+  return matcher.backtracker;
 }
 
 /** The length in octets of the shortest text that the pattern can match; 0 if it is not known. */
@@ -108,15 +128,17 @@ export function shortestMatch(matcher: Matcher): number {
 
 /** Builds the automata that decide whether the pattern matches, unless they exist. @throws PlanFault as `regexOf` */
 export function prepareMatcher(matcher: Matcher): void {
-  const { dfa, guard } = matcher.pattern;
+  const { dfa, guard, backtrack } = matcher.pattern;
   if (guard !== undefined) guardOf(matcher, guard);
   if (dfa !== null) tableOf(matcher, dfa);
-  else lazyOf(matcher);
+  if (backtrack !== undefined) searcherOf(matcher);
+  else if (dfa === null) lazyOf(matcher);
 }
 
 /** Builds the engine that finds the pattern's groups, unless it exists. @throws PlanFault as `regexOf` */
 export function prepareGroups(matcher: Matcher): void {
-  regexOf(matcher);
+  if (matcher.pattern.backtrack === undefined) regexOf(matcher);
+  else searcherOf(matcher);
 }
 
 function guardOf(matcher: Matcher, words: Uint16Array): OctetDfa {
@@ -151,6 +173,7 @@ export function patternGroups(
   text: string,
   meter: Meter,
 ): readonly (string | null)[] | null {
+  if (matcher.pattern.backtrack !== undefined) return backtrackGroups(matcher, text, meter);
   const regex = regexOf(matcher);
   meter.left -= GROUP_STEPS * (text.length + 1) * Math.min(matcher.size, MAX_ACTIVE);
   if (meter.left < 0) return null;
@@ -162,6 +185,18 @@ export function patternGroups(
     matcher.groups.set(text, found);
   }
   return found;
+}
+
+/** `patternGroups` of a pattern that no automaton matches. */
+function backtrackGroups(matcher: Matcher, text: string, meter: Meter): readonly (string | null)[] | null {
+  const subject = { octets: octetsOf(text), length: text.length };
+  const spans = backtrackSearch(searcherOf(matcher), subject, { meter, captures: true });
+  if (spans === null) return null;
+  const groups: (string | null)[] = [];
+  for (let at = 0; at < spans.length; at += 2) {
+    groups.push(spans[at]! < 0 ? null : text.slice(spans[at]!, spans[at + 1]!));
+  }
+  return groups;
 }
 
 /** The longest text, in characters, whose groups are cached: rules that capture mostly inspect header names. */

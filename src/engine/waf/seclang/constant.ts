@@ -2,11 +2,10 @@
  * Evaluates what is the same for every request: the TX variables known at a place of the rule list, and conditions that
  * compare them.
  */
-import { captureGroups } from '../../../base/regex/regex.ts';
 import type { WafSetVar, WafText, WafTransformation } from '../../plan/signature-program.ts';
 import { ALWAYS_EMPTY, type DraftCondition, type DraftRule } from './draft.ts';
 import { plainText } from './lower-targets.ts';
-import { signaturePattern } from './patterns.ts';
+import { matchesText, signaturePattern } from './patterns.ts';
 
 /** Whether a rule never matches, always matches, or depends on the request. */
 export type ConstantOutcome = 'never' | 'always' | 'open';
@@ -105,9 +104,8 @@ function compare({ operator: written }: DraftCondition, value: string, tx: Known
   if (operator.kind === 'noMatch') return false;
   if (operator.kind === 'rx') {
     const source = plainText(operator.text);
-    const pattern = source === null ? null : signaturePattern(source, false);
-    if (pattern === null || !pattern.ok) return null;
-    return captureGroups(pattern.pattern.source, pattern.pattern.ignoreCase, value) !== null;
+    const read = source === null ? null : signaturePattern(source, false);
+    return read?.ok === true ? matchesText(read.pattern, value) : null;
   }
   const argument = 'value' in operator ? plainText(operator.value) : null;
   if (argument === null) return null;

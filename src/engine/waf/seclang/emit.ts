@@ -232,7 +232,7 @@ function emitSelector(selector: DraftTarget['selector'], place: RulePlace, table
     case 'pattern':
       return {
         kind: 'pattern',
-        pattern: tables.patterns.intern(selector.source, { ignoreCase: true, place }),
+        pattern: tables.patterns.intern(selector.source, { ignoreCase: true, place, selects: true }),
       };
     default:
       return selector satisfies never;
@@ -261,7 +261,7 @@ function internText(
 ): number {
   const source = plainText(text);
   if (source !== null) {
-    const number = patterns.intern(source, { ignoreCase: false, place });
+    const number = patterns.intern(source, { ignoreCase: false, place, selects: false });
     onPattern(source);
     return number;
   }
@@ -281,7 +281,8 @@ function internText(
 
 /** Emits a `ctl`; none if its target is always empty. */
 function emitControl(control: DraftControl, place: RulePlace, tables: Tables): readonly WafControl[] {
-  const tagPattern = (source: string): number => tables.patterns.intern(source, { ignoreCase: false, place });
+  const tagPattern = (source: string): number =>
+    tables.patterns.intern(source, { ignoreCase: false, place, selects: true });
   switch (control.kind) {
     case 'ruleRemoveByTag':
       return [{ kind: 'ruleRemoveByTag', pattern: tagPattern(control.source) }];

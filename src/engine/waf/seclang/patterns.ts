@@ -5,9 +5,16 @@
 import { kindsNeeded } from '../../../base/regex/cover.ts';
 import { buildDfa, type DfaLimits } from '../../../base/regex/dfa.ts';
 import type { OctetRanges, Program } from '../../../base/regex/program.ts';
-import { coveringLiterals, type Pattern, parsePattern } from '../../../base/regex/regex.ts';
-import type { WafPattern } from '../../plan/signature-program.ts';
+import { captureGroups, coveringLiterals, parsePattern } from '../../../base/regex/regex.ts';
+import type { BacktrackProgram, WafPattern } from '../../plan/signature-program.ts';
+import { startMeter } from '../octets/meter.ts';
+import { backtrackSearch } from '../patterns/backtrack.ts';
+import { backtrackerOf } from '../patterns/backtracker.ts';
 import type { DirectivePlace } from './draft.ts';
+import { approximate } from './pcre-approximate.ts';
+import { compilePcre } from './pcre-compile.ts';
+import { type ParsedPcre, parsePcre } from './pcre-parse.ts';
+import { translatePattern } from './pcre-translate.ts';
 import type { SecLangReport } from './source.ts';
 
 /** Maximum length, in characters, of a pattern; the longest of the Core Rule Set has 21,000. */
@@ -49,25 +56,84 @@ export interface PatternTable {
    * Returns the number of a pattern in PCRE syntax; compiles it if it is new. 0 after an error, which is reported
    * once.
    */
-  readonly intern: (
-    written: string,
-    how: { readonly ignoreCase: boolean; readonly place: RulePlace },
-  ) => number;
+  readonly intern: (written: string, how: SignaturePatternUse) => number;
+}
+
+/** The use of a pattern. */
+export interface SignaturePatternUse {
+  readonly ignoreCase: boolean;
+  readonly place: RulePlace;
+  /** Whether the pattern selects names or tags, which are matched without step budget: it must have an automaton. */
+  readonly selects: boolean;
+}
+
+/** A pattern of a signature. */
+export interface SignaturePattern {
+  /** In RE2 syntax; with `backtrack`, in PCRE syntax. */
+  readonly source: string;
+  readonly ignoreCase: boolean;
+  /** For automata; with `backtrack`, the program of a simpler pattern that matches at least the same texts. */
+  readonly program: Program;
+  /** `null`: an automaton matches the pattern. */
+  readonly backtrack: BacktrackProgram | null;
 }
 
 /** A parsed pattern, or the reason why it is refused. */
-export type SignaturePattern =
-  | { readonly ok: true; readonly pattern: Pattern; readonly loosened: string | null }
+export type SignaturePatternResult =
+  | { readonly ok: true; readonly pattern: SignaturePattern }
   | { readonly ok: false; readonly reason: string };
 
-/** Parses a pattern in PCRE syntax. */
-export function signaturePattern(written: string, ignoreCase: boolean): SignaturePattern {
-  const { source, ignoreCase: flagged, loosened } = translatePattern(written);
-  const parsed = parsePattern(source, {
-    ignoreCase: ignoreCase || flagged,
-    characters: MAX_SIGNATURE_PATTERN,
-  });
-  return parsed.ok ? { ...parsed, loosened } : parsed;
+/** Matches every pattern that may have to be searched by backtracking, and few others. */
+const MAY_BACKTRACK = /\(\?(?:<?[=!]|>|P=)|\\[1-9gkRZ]|[*+?}]\+/;
+
+/** Parses a pattern in PCRE syntax: as one in RE2 syntax if it can be one, since automata match those faster. */
+export function signaturePattern(written: string, ignoreCase: boolean): SignaturePatternResult {
+  if (written.length > MAX_SIGNATURE_PATTERN) {
+    const reason = `the pattern is ${written.length} characters long, at most ${MAX_SIGNATURE_PATTERN} are allowed`;
+    return { ok: false, reason };
+  }
+  if (MAY_BACKTRACK.test(written)) {
+    const read = parsePcre(written, ignoreCase);
+    if (read.ok && read.parsed.backtracks) return backtrackingPattern(written, ignoreCase, read.parsed);
+  }
+  const { source, ignoreCase: flagged } = translatePattern(written);
+  const folds = ignoreCase || flagged;
+  const parsed = parsePattern(source, { ignoreCase: folds, characters: Number.POSITIVE_INFINITY });
+  if (parsed.ok) {
+    return {
+      ok: true,
+      pattern: { source, ignoreCase: folds, program: parsed.pattern.program, backtrack: null },
+    };
+  }
+  // The reason of the parser names what PCRE has and edgeplan does not support.
+  const read = parsePcre(written, ignoreCase);
+  return read.ok ? parsed : read;
+}
+
+function backtrackingPattern(
+  source: string,
+  ignoreCase: boolean,
+  parsed: ParsedPcre,
+): SignaturePatternResult {
+  const compiled = compilePcre(parsed);
+  if (!compiled.ok) return compiled;
+  const { program: backtrack } = compiled;
+  return { ok: true, pattern: { source, ignoreCase, program: approximate(backtrack), backtrack } };
+}
+
+/** Maximum number of steps for a text that is known when the rules are compiled: 20 ms. */
+const MAX_STEPS = 10_000_000;
+
+/** Whether a pattern matches anywhere in a text; `null`: to find out takes more than `MAX_STEPS`. */
+export function matchesText(
+  { source, ignoreCase, backtrack }: SignaturePattern,
+  text: string,
+): boolean | null {
+  if (backtrack === null) return captureGroups(source, ignoreCase, text) !== null;
+  const meter = startMeter(MAX_STEPS);
+  const subject = { octets: Uint8Array.from(text, (octet) => octet.charCodeAt(0)), length: text.length };
+  const found = backtrackSearch(backtrackerOf(backtrack), subject, { meter, captures: false });
+  return meter.left < 0 ? null : found !== null;
 }
 
 /** Creates an empty table; `addLiteral` returns the number of a literal. */
@@ -79,27 +145,23 @@ export function createPatternTable(
   const numbers = new Map<string, number>();
   return {
     patterns,
-    intern: (written, { ignoreCase, place }) => {
+    intern: (written, { ignoreCase, place, selects }) => {
       const key = `${ignoreCase ? 'i' : 'c'}${written}`;
       const known = numbers.get(key);
-      if (known !== undefined) return known;
+      const refused = selects && known !== undefined && patterns[known]?.backtrack !== undefined;
+      if (known !== undefined && !refused) return known;
       const read = signaturePattern(written, ignoreCase);
-      if (!read.ok) {
+      if (!read.ok || (selects && read.pattern.backtrack !== null)) {
         report.error('pattern', place, {
-          message: `rule ${place.rule}: ${read.reason}`,
+          message: `rule ${place.rule}: ${read.ok ? NEEDS_VALUES : read.reason}`,
           found: written,
           remedy: remedyFor(place.rule),
         });
-        numbers.set(key, 0);
+        if (!refused) numbers.set(key, 0);
         return 0;
       }
-      if (read.loosened !== null) {
-        const message =
-          'this is compiled as an ordinary quantifier or group: the pattern may match more than in PCRE';
-        report.warn('pattern_loosened', place, { message, found: read.loosened });
-      }
-      const { source, ignoreCase: folds } = read.pattern;
-      const { dfa, guard, required, needed } = compilePattern(read.pattern.program);
+      const { source, ignoreCase: folds, program, backtrack } = read.pattern;
+      const { dfa, guard, required, needed } = compilePattern(program);
       const number = patterns.length;
       patterns.push({
         source,
@@ -108,6 +170,7 @@ export function createPatternTable(
         dfa,
         ...(guard === null ? {} : { guard }),
         required: required?.map((literal) => addLiteral(literal)) ?? null,
+        ...(backtrack === null ? {} : { backtrack }),
         needed,
       });
       numbers.set(key, number);
@@ -115,6 +178,10 @@ export function createPatternTable(
     },
   };
 }
+
+/** Why a pattern without automaton selects no names. */
+const NEEDS_VALUES =
+  'look-around, backreferences, atomic groups and possessive quantifiers are supported in `@rx` only, not in patterns of names and tags';
 
 /** The compiled parts of a `WafPattern`. */
 interface CompiledPattern {
@@ -172,119 +239,4 @@ export function withinLatin1({ start, instructions }: Program): Program {
 /** The remedy of a pattern that is refused. */
 function remedyFor(rule: number): string {
   return `write the pattern without it, or leave the rule out: \`edgeplan waf compile --without ${rule}\`, or \`SecRuleRemoveById ${rule}\` in the rules`;
-}
-
-// Translates PCRE syntax to RE2 syntax if both have a feature with different notation (pcre2pattern(3);
-// https://github.com/google/re2/wiki/Syntax). ModSecurity 2 compiles with DOTALL and DOLLAR_ENDONLY, which is RE2
-// with `s` and without `m`. Features that RE2 lacks are left as they are, and the parser refuses them.
-
-/** A translated pattern. */
-export interface TranslatedPattern {
-  /** The pattern in RE2 syntax. */
-  readonly source: string;
-  /** Whether the pattern began with `(?i)`, which is removed. */
-  readonly ignoreCase: boolean;
-  /** The first possessive quantifier or atomic group, which became an ordinary one; `null`: there is none. */
-  readonly loosened: string | null;
-}
-
-/** Classes as ranges of code points. PCRE's `\s` includes the vertical tab since 8.34, RE2's does not. */
-const SPACE = '\\x09-\\x0d\\x20';
-/** PCRE's `\S`. */
-const NOT_SPACE = '\\x00-\\x08\\x0e-\\x1f\\x21-\\x{10ffff}';
-/** PCRE's `\h` and `\H`, horizontal white space, within Latin-1. */
-const HORIZONTAL = '\\x09\\x20\\xa0';
-const NOT_HORIZONTAL = '\\x00-\\x08\\x0a-\\x1f\\x21-\\x9f\\xa1-\\x{10ffff}';
-/** PCRE's `\v` and `\V`, vertical white space, within Latin-1. */
-const VERTICAL = '\\x0a-\\x0d\\x85';
-const NOT_VERTICAL = '\\x00-\\x09\\x0e-\\x84\\x86-\\x{10ffff}';
-
-/** By letter of an escape for a class, the ranges of the class. */
-const CLASSES: Readonly<Record<string, string>> = {
-  s: SPACE,
-  S: NOT_SPACE,
-  h: HORIZONTAL,
-  H: NOT_HORIZONTAL,
-  v: VERTICAL,
-  V: NOT_VERTICAL,
-};
-
-/** By letter of an escape for one character in PCRE only, its notation in RE2. */
-const CHARACTERS: Readonly<Record<string, string>> = { e: '\\x1b' };
-
-/** Letters with a meaning after a backslash; PCRE accepts any other letter as itself. */
-const MEANINGFUL = /[abdfnrtwxzABCDEGKNPQRUWXZgklpuoc]/;
-
-/** A possessive quantifier. */
-const POSSESSIVE = /^(?:[*+?]|\{\d+(?:,\d*)?\})\+/;
-/** The start of an atomic group. */
-const ATOMIC = '(?>';
-
-/** Translates a pattern. */
-export function translatePattern(written: string): TranslatedPattern {
-  const flags = /^(?:\(\?[is]+\))+/.exec(written)?.[0] ?? '';
-  const rest = written.slice(flags.length);
-  let source = '';
-  let loosened: string | null = null;
-  for (let at = 0; at < rest.length; ) {
-    const piece = pieceAt(rest, at);
-    source += piece.text;
-    if (piece.loosened) loosened ??= rest.slice(at, piece.end);
-    at = piece.end;
-  }
-  return { source, ignoreCase: flags.includes('i'), loosened };
-}
-
-/** A translated piece and the end of its original. */
-interface Piece {
-  readonly text: string;
-  readonly end: number;
-  /** Whether the piece was a possessive quantifier or atomic group. */
-  readonly loosened: boolean;
-}
-
-/** Translates the piece at `at`: an escape, a class, a quantifier, or one character. */
-function pieceAt(pattern: string, at: number): Piece {
-  const character = pattern[at]!;
-  if (character === '\\' && at + 1 < pattern.length) {
-    return { text: translateEscape(pattern[at + 1]!, false), end: at + 2, loosened: false };
-  }
-  if (character === '[') return { ...translateClass(pattern, at), loosened: false };
-  if (pattern.startsWith(ATOMIC, at)) return { text: '(?:', end: at + ATOMIC.length, loosened: true };
-  const possessive = POSSESSIVE.exec(pattern.slice(at, at + 16))?.[0];
-  if (possessive !== undefined) {
-    return { text: possessive.slice(0, -1), end: at + possessive.length, loosened: true };
-  }
-  return { text: character, end: at + 1, loosened: false };
-}
-
-/** Translates a bracketed class; in it, `[` and a leading `]` are ordinary characters. */
-function translateClass(pattern: string, from: number): { readonly text: string; readonly end: number } {
-  const opening = /^\[\^?\]?/.exec(pattern.slice(from, from + 3))![0];
-  let text = opening.endsWith(']') ? `${opening.slice(0, -1)}\\]` : opening;
-  let at = from + opening.length;
-  for (; at < pattern.length && pattern[at] !== ']'; at++) {
-    const character = pattern[at]!;
-    const named = character === '[' ? /^\[:\^?[a-z]+:\]/.exec(pattern.slice(at, at + 16))?.[0] : undefined;
-    if (character === '\\' && at + 1 < pattern.length) {
-      at++;
-      text += translateEscape(pattern[at]!, true);
-    } else if (named !== undefined) {
-      at += named.length - 1;
-      text += named;
-    } else {
-      text += character === '[' ? '\\[' : character;
-    }
-  }
-  return at < pattern.length ? { text: `${text}]`, end: at + 1 } : { text, end: at };
-}
-
-/** Translates the escape of a letter, inside a class or outside. */
-function translateEscape(letter: string, inClass: boolean): string {
-  const members = CLASSES[letter];
-  if (members !== undefined) return inClass ? members : `[${members}]`;
-  const character = CHARACTERS[letter];
-  if (character !== undefined) return character;
-  if (/[A-Za-z]/.test(letter) && !MEANINGFUL.test(letter)) return letter;
-  return `\\${letter}`;
 }

@@ -1,5 +1,5 @@
 /** Statistics of a signature program, for `edgeplan waf`. */
-import type { SignatureProgram, SignatureRule, WafLevel } from '../../plan/signature-program.ts';
+import type { SignatureProgram, SignatureRule, WafLevel, WafPattern } from '../../plan/signature-program.ts';
 
 /** Statistics of one paranoia level. */
 export interface LevelSummary {
@@ -28,8 +28,10 @@ export interface SignatureSummary {
     readonly total: number;
     /** The number of patterns with a compiled DFA. */
     readonly automaton: number;
-    /** The number of patterns with a guard. */
+    /** The number of patterns with a guard, among them those that backtrack. */
     readonly guard: number;
+    /** The number of patterns with look-around, backreferences or atomic groups. */
+    readonly backtracking: number;
     /** The number of patterns that require a literal. */
     readonly literals: number;
     /** The octets of all compiled DFAs and guards. */
@@ -52,8 +54,9 @@ export function summariseSignatures(program: SignatureProgram): SignatureSummary
     levels: program.levels.map((level, index) => summariseLevel(program, level, index + 1)),
     patterns: {
       total: patterns.length,
-      automaton: patterns.filter(({ dfa }) => dfa !== null).length,
-      guard: patterns.filter(({ guard }) => guard !== undefined).length,
+      automaton: patterns.filter(hasAutomaton).length,
+      guard: patterns.filter(hasGuard).length,
+      backtracking: patterns.filter(({ backtrack }) => backtrack !== undefined).length,
       literals: patterns.filter(({ required }) => required !== null).length,
       octets,
     },
@@ -78,11 +81,21 @@ function summariseLevel({ patterns }: SignatureProgram, { rules }: WafLevel, par
     categories: Object.fromEntries([...categories].sort(([a], [b]) => (a < b ? -1 : 1))),
     patterns: used.length,
     unfiltered: {
-      automaton: unfiltered.filter(({ dfa }) => dfa !== null).length,
-      guard: unfiltered.filter(({ guard }) => guard !== undefined).length,
-      neither: unfiltered.filter(({ dfa, guard }) => dfa === null && guard === undefined).length,
+      automaton: unfiltered.filter(hasAutomaton).length,
+      guard: unfiltered.filter(hasGuard).length,
+      neither: unfiltered.filter((pattern) => !hasAutomaton(pattern) && !hasGuard(pattern)).length,
     },
   };
+}
+
+/** Whether a DFA decides whether the pattern matches. */
+function hasAutomaton({ dfa, backtrack }: WafPattern): boolean {
+  return dfa !== null && backtrack === undefined;
+}
+
+/** Whether a DFA of a simpler pattern rules out texts. */
+function hasGuard({ dfa, guard, backtrack }: WafPattern): boolean {
+  return guard !== undefined || (dfa !== null && backtrack !== undefined);
 }
 
 /** The numbers of the patterns in conditions of these rules. */

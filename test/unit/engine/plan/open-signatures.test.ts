@@ -22,6 +22,7 @@ SecRule ARGS "@rx (?i)union\\s+select" "id:1,phase:1,block,tag:'attack-sqli',msg
 SecRule ARGS:/^a/ "@pm one two" "id:2,phase:2,deny"
 SecRule TX:paranoia_level "@lt 2" "id:3,phase:2,nolog,pass,skipAfter:END"
 SecRule REQUEST_URI "@rx [ab]*a[ab]{14}" "id:4,phase:2,block"
+SecRule ARGS "@rx (?i)(a|(?<=b)\\xff)*+(?!\\1)(?>\\1)\\b" "id:5,phase:2,block"
 SecMarker END
 `;
 
@@ -33,6 +34,13 @@ function programOf(text: string): SignatureProgram {
 
 const PROGRAM = programOf(TEXT);
 const BYTES = sealSignatures(PROGRAM);
+/** The pattern that is searched by backtracking, and places in its program. */
+const SEARCHED = PROGRAM.patterns.findIndex(({ backtrack }) => backtrack !== undefined);
+const INSTRUCTIONS = PROGRAM.patterns[SEARCHED]!.backtrack!.instructions;
+const REFERENCE = INSTRUCTIONS.findIndex(({ kind }) => kind === 'reference');
+const ATOMIC = INSTRUCTIONS.findIndex(({ kind }) => kind === 'atomic');
+const NEGATIVE = INSTRUCTIONS.findIndex((one) => one.kind === 'look' && one.negative);
+const SELECTING = PROGRAM.patterns.findIndex(({ source }) => source === '^a');
 
 function faultOf(bytes: Uint8Array): PlanFault {
   try {
@@ -56,6 +64,7 @@ describe('a sealed program', () => {
   test('opens to what was sealed', () => {
     expect(PROGRAM.patterns.some(({ dfa }) => dfa !== null)).toBe(true);
     expect(PROGRAM.patterns.some(({ guard }) => guard !== undefined)).toBe(true);
+    expect(PROGRAM.patterns.some(({ backtrack }) => backtrack !== undefined)).toBe(true);
     expect(openSignatures(BYTES)).toEqual(PROGRAM);
   });
 
@@ -168,6 +177,26 @@ describe('a program that was tampered with, its checksum put right', () => {
       '"pattern":0',
       '"pattern":9',
       '`program.rules[0].conditions[0].operator.pattern` is not what it should be',
+    ],
+    [
+      '"kind":"atomic"',
+      '"kind":"atomix"',
+      `\`program.patterns[${SEARCHED}].backtrack.instructions[${ATOMIC}].kind\` is not what it should be`,
+    ],
+    [
+      '"negative":true',
+      '"negative":null',
+      `\`program.patterns[${SEARCHED}].backtrack.instructions[${NEGATIVE}].negative\` is not what it should be`,
+    ],
+    [
+      '"groups":1',
+      '"groups":0',
+      `\`program.patterns[${SEARCHED}].backtrack.instructions[${REFERENCE}].group\` is not what it should be`,
+    ],
+    [
+      `"kind":"pattern","pattern":${SELECTING}`,
+      `"kind":"pattern","pattern":${SEARCHED}`,
+      '`program.targets[1].include[0].selector.pattern` is not what it should be',
     ],
   ])('%s as %s is refused', (from, to, what) => {
     const fault = faultOf(withText(from, to));

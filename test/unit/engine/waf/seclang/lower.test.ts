@@ -367,8 +367,8 @@ describe('every error has a diagnostic with its place and remedy', () => {
       'error: this is not a range of octets, found `3-300`; write octets from 0 to 255, such as `9,10,32-126`',
     ],
     [
-      'SecRule ARGS "@rx (?=a)" id:1',
-      'error: rule 1: look-around is not part of RE2 syntax: `(?=`, found `(?=a)`; write the pattern without it, or leave the rule out: `edgeplan waf compile --without 1`, or `SecRuleRemoveById 1` in the rules',
+      'SecRule ARGS "@rx a(?R)" id:1',
+      'error: rule 1: recursion is not supported: `(?R)`, found `a(?R)`; write the pattern without it, or leave the rule out: `edgeplan waf compile --without 1`, or `SecRuleRemoveById 1` in the rules',
     ],
     [
       'SecRule ARGS "@rx ^%{ARGS.a}$" id:1',
@@ -465,8 +465,8 @@ describe('every error has a diagnostic with its place and remedy', () => {
       'info: the setting has no effect: no state is stored between requests, found `SecCollectionTimeout`',
     ],
     [
-      'SecRule ARGS "@rx a*+b" id:1',
-      'warning: this is compiled as an ordinary quantifier or group: the pattern may match more than in PCRE, found `*+`',
+      'SecRule ARGS:/a(?!b)/ "@rx c" id:1',
+      'error: rule 1: look-around, backreferences, atomic groups and possessive quantifiers are supported in `@rx` only, not in patterns of names and tags, found `a(?!b)`; write the pattern without it, or leave the rule out: `edgeplan waf compile --without 1`, or `SecRuleRemoveById 1` in the rules',
     ],
     [
       'SecAction "id:1,deny,msg:\'no\'"',
