@@ -7,12 +7,14 @@ import {
   type SignatureProgram,
   WAF_TRANSFORMATIONS,
   type WafCondition,
+  type WafDetector,
   type WafLevel,
   type WafOperator,
   type WafTargets,
   type WafText,
   type WafVariable,
 } from '../../plan/signature-program.ts';
+import { DETECTORS, isDetector } from '../detectors/detectors.ts';
 import { literalIndex } from '../patterns/literal-index.ts';
 import { isLazy, type Matcher } from '../patterns/pattern.ts';
 import {
@@ -93,6 +95,8 @@ export interface LiteralSets {
   readonly ofPattern: (pattern: number) => number;
   /** The set of a list of phrases; -1: no condition of the level uses the list. */
   readonly ofPhrases: (phrases: number) => number;
+  /** The set of a detector's triggers; -1: it declares none, or no condition of the level uses it. */
+  readonly ofDetector: (detector: WafDetector) => number;
   /** By set, for each literal the kinds of its octets; equal combinations once. */
   readonly kinds: readonly (readonly number[])[];
   /** By set, the length in octets of its shortest literal. */
@@ -104,6 +108,7 @@ function literalSets(program: SignatureProgram, level: WafLevel): LiteralSets {
   const literals: (readonly string[])[] = [];
   const patterns = new Map<number, number>();
   const lists = new Map<number, number>();
+  const detectors = new Map<WafDetector, number>();
   const add = (known: Map<number, number>, key: number, numbers: readonly number[] | null): void => {
     if (numbers === null || known.has(key)) return;
     known.set(key, literals.push(numbers.map((number) => program.literals[number]!)) - 1);
@@ -111,11 +116,15 @@ function literalSets(program: SignatureProgram, level: WafLevel): LiteralSets {
   for (const { operator } of level.rules.flatMap(({ conditions }) => conditions)) {
     if (operator.kind === 'rx') add(patterns, operator.pattern, program.patterns[operator.pattern]!.required);
     if (operator.kind === 'pm') add(lists, operator.phrases, program.phraseLists[operator.phrases]!.phrases);
+    if (!isDetector(operator.kind) || detectors.has(operator.kind)) continue;
+    const { triggers } = DETECTORS[operator.kind];
+    if (triggers !== undefined) detectors.set(operator.kind, literals.push(triggers) - 1);
   }
   return {
     literals,
     ofPattern: (pattern) => patterns.get(pattern) ?? -1,
     ofPhrases: (phrases) => lists.get(phrases) ?? -1,
+    ofDetector: (detector) => detectors.get(detector) ?? -1,
     kinds: literals.map((set) => [...new Set(set.map(kindsOf))]),
     shortest: literals.map((set) => set.reduce((least, { length }) => Math.min(least, length), Infinity)),
   };
@@ -160,6 +169,7 @@ export function compileRuleSet(
     index,
     setOfPattern: sets.ofPattern,
     setOfPhrases: sets.ofPhrases,
+    setOfDetector: sets.ofDetector,
     shortestOfSet: (set) => sets.shortest[set]!,
     constant: constantTexts(level),
   };
