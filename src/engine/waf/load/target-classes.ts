@@ -79,6 +79,7 @@ export function classesOf(
   const concerns = ({ variable }: WafTarget): boolean => variables.includes(variable);
   return {
     names,
+    lengths: [...names].reduce((bits, name) => bits | (1 << (name.length & 31)), 0),
     patterns: [...numbers].map((number) => source.matchers[number]!),
     common: classWhere((target) => target.selector.kind === 'all' && concerns(target)),
     bySelector: new Map(),

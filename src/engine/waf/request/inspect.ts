@@ -20,7 +20,7 @@ import { createHits, type Hits, memberNumber } from './members.ts';
 import { reportedConstruct, reportedMessage, reportedValue, reportedVariable } from './report.ts';
 import type { CompiledRule, CompiledRuleSet } from './rule-set.ts';
 import { type RuleContext, type RuleRun, runRule } from './rules.ts';
-import { classOf } from './target-classes.ts';
+import { classOf, mayDiffer } from './target-classes.ts';
 import { testValue } from './test-value.ts';
 import { openBody, openTransaction } from './transaction.ts';
 import { readTx, THRESHOLD_NAME, type Tx, writeTx } from './tx.ts';
@@ -68,7 +68,8 @@ export function inspectWith(level: CompiledRuleSet, input: WafInput, settings: W
   runRules(inspection, 0, level.bodyRules);
   if (!inspection.stopped) {
     openBody(transaction);
-    testMembers(inspection, 2);
+    // Every value source of phase 2 is part of a body.
+    if (transaction.body !== null) testMembers(inspection, 2);
     runRules(inspection, level.bodyRules, level.rules.length);
   }
   endRequest(level.values);
@@ -93,16 +94,22 @@ function lengthOf(value: unknown): number {
 function testMembers({ level, transaction, hits }: Inspection, phase: 1 | 2): void {
   const { values, sources } = level;
   const { meter } = transaction;
-  for (const [at, { source, classes }] of sources.entries()) {
+  // PERF: one object for all members.
+  const using = { meter, hits, member: 0 };
+  for (let at = 0; at < sources.length; at++) {
+    const { source, classes } = sources[at]!;
     if (source.phase !== phase) continue;
     const members = source.members(transaction);
+    if (members.length === 0) continue;
     hits.members[at] = members;
-    for (let place = 0; place < members.length; place++) {
+    const { names } = source;
+    const common = mayDiffer(classes) ? null : classes.common;
+    using.member = memberNumber(at, 0);
+    for (let place = 0; place < members.length; place++, using.member++) {
       const { name, value } = members[place]!;
-      const valueClass = classOf(classes, name);
+      const valueClass = common ?? classOf(classes, name);
       if (valueClass === null) continue;
-      const using = { meter, hits, member: memberNumber(at, place) };
-      testValue(level, valueClass, toValue(values, source.names ? name : value), using);
+      testValue(level, valueClass, toValue(values, names ? name : value), using);
       if (meter.left < 0) return;
     }
   }
