@@ -30,6 +30,7 @@ import { THRESHOLD_NAME } from '../request/tx.ts';
 import { createValues } from '../request/values.ts';
 import { type AssignmentParts, type ControlParts, prepareAssignment, prepareControl } from './actions.ts';
 import { type CheckParts, constantCheck, neededBy, openCheck, setOf, shortestFor } from './checks.ts';
+import { gatedRules, gateOf } from './gates.ts';
 import { capturesNeeded, evaluatesScore } from './rule-properties.ts';
 import { classesOf, classMaker, lowerTarget, type TargetClassSource } from './target-classes.ts';
 
@@ -185,7 +186,7 @@ export function compileRuleSet(
   const evaluates = evaluatesScore(program, level, scores);
   const initial = Object.entries(level.initial).map(([name, text]) => [name.toLowerCase(), text] as const);
   const acting = { constant: parts.constant, scores, rules: level.rules, matchers };
-  const rules = level.rules.map((rule, at): CompiledRule => {
+  const compiled = level.rules.map((rule, at): CompiledRule => {
     const links = rule.conditions.map((condition) =>
       linkOf(condition, { targets, parts, chains, tests, acting }),
     );
@@ -198,13 +199,26 @@ export function compileRuleSet(
         return { ...link, captures, repeats: links.length === 1 && !captures && mayRepeat(link) };
       }),
       guards: guardsOf(links),
+      dear: -1,
       evaluates: evaluates[at]!,
     };
   });
+  // Gates then, which are tests of their own.
+  const rules = [...compiled];
+  for (const at of gatedRules(compiled)) {
+    const { links } = compiled[at]!;
+    const chain = chains.push(links.slice(0, 2).flatMap(({ steps }) => steps)) - 1;
+    const condition = gateOf(compiled[at]!, chain);
+    const gate = tests.numberOf(condition, constantCheck(condition.operator, parts));
+    const dear = links[0]!.test;
+    const guards = [gate, ...compiled[at]!.guards.filter((guard) => guard !== dear)];
+    rules[at] = { ...compiled[at]!, guards, dear };
+  }
   // Classes last, since they need all tests of each list of targets.
   const classSource: TargetClassSource = {
     targets,
     tests: program.targets.map((_, list) => tests.byTargets.get(list) ?? []),
+    dear: new Set(rules.flatMap(({ dear }) => (dear < 0 ? [] : [dear]))),
     matchers,
     chains,
     words: index.words,

@@ -21,7 +21,7 @@ import { reportedConstruct, reportedMessage, reportedValue, reportedVariable } f
 import type { CompiledRule, CompiledRuleSet } from './rule-set.ts';
 import { type RuleContext, type RuleRun, runRule } from './rules.ts';
 import { classOf, mayDiffer } from './target-classes.ts';
-import { testValue } from './test-value.ts';
+import { testDear, testValue } from './test-value.ts';
 import { openBody, openTransaction } from './transaction.ts';
 import { readTx, THRESHOLD_NAME, type Tx, writeTx } from './tx.ts';
 import { endRequest, toValue } from './values.ts';
@@ -39,6 +39,8 @@ interface Inspection extends RuleContext {
   readonly evaluations: Set<number>;
   /** By category, the score. */
   readonly categories: Map<string, number>;
+  /** The dear tests that have run. */
+  readonly dear: Set<number>;
   /** Whether a rule of the program denied the request. */
   denied: boolean;
   /** Whether no further rule runs: denied, allowed, engine off, or step budget exhausted. */
@@ -61,6 +63,7 @@ export function inspectWith(level: CompiledRuleSet, input: WafInput, settings: W
     ids: new Set(),
     evaluations: new Set(),
     categories: new Map(),
+    dear: new Set(),
     denied: false,
     stopped: false,
   };
@@ -121,6 +124,7 @@ function runRules(inspection: Inspection, from: number, to: number): void {
   for (let at = from; at < to; ) {
     const levelRule = level.rules[at++]!;
     if (!mayMatch(levelRule, hits) || isExcluded(transaction.exclusions, levelRule.rule)) continue;
+    if (levelRule.dear >= 0 && !hasDearHit(inspection, levelRule.dear)) continue;
     if (transaction.meter.left < 0) {
       inspection.stopped = true;
       return;
@@ -135,6 +139,25 @@ function runRules(inspection: Inspection, from: number, to: number): void {
     if (levelRule.rule.disruption === 'allowPhase' && transaction.engine === 'On') return;
     if (levelRule.rule.skipTo > at) at = levelRule.rule.skipTo;
   }
+}
+
+/** Runs a dear test on all members, once for each inspection; `false`: it has no hit. Always `true` without steps left. */
+function hasDearHit({ level, transaction, hits, dear }: Inspection, test: number): boolean {
+  const { meter } = transaction;
+  if (dear.has(test) || meter.left < 0) return meter.left < 0 || hits.byTest[test] !== undefined;
+  dear.add(test);
+  const { values, sources } = level;
+  for (let at = 0; at < sources.length; at++) {
+    const { source, classes } = sources[at]!;
+    for (const [place, { name, value }] of (hits.members[at] ?? []).entries()) {
+      const entry = classOf(classes, name)?.dear.find((one) => one.test === test);
+      if (entry === undefined) continue;
+      const using = { meter, hits, member: memberNumber(at, place) };
+      testDear(level, entry.bucket, toValue(values, source.names ? name : value), using);
+      if (meter.left < 0) return true;
+    }
+  }
+  return hits.byTest[test] !== undefined;
 }
 
 /** Whether every guard of a rule has a hit. */

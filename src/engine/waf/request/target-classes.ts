@@ -131,6 +131,8 @@ export interface ValueClass {
   /** By profile and length (`schedules.ts`), the schedule; each is built for the first value that needs it. */
   readonly schedules: (TestSchedule | undefined)[];
   readonly source: BucketSource;
+  /** The dear tests, which run only for rules whose guards have hits (`CompiledRule.dear`), each alone in a bucket. */
+  readonly dear: readonly { readonly test: number; readonly bucket: Bucket }[];
 }
 
 /** Steps for each bucket of a value. */

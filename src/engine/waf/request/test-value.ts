@@ -62,6 +62,19 @@ export function testValue(
   for (const { number, passed } of result.open) if (passed) addHit(hits, number, member);
 }
 
+/** Adds a hit if the value passes the dear test of a bucket. The result is not stored. */
+export function testDear(
+  from: TestContext,
+  bucket: Bucket,
+  value: InspectedValue,
+  using: { readonly meter: Meter; readonly hits: Hits; readonly member: number },
+): void {
+  const { meter, hits, member } = using;
+  const run: TestRun = { index: from.index, meter, passed: null, open: null };
+  testBucket(from, bucket, value, run);
+  for (const test of run.passed ?? NOTHING) addHit(hits, test, member);
+}
+
 /** Runs the tests that every inspection repeats. */
 function runOpenTests(open: readonly OpenTest[], meter: Meter): void {
   for (const test of open)
