@@ -11,10 +11,15 @@ import { detectObject, OBJECT_KINDS, OBJECT_TRIGGERS, SHORTEST_OBJECT } from './
 import { detectPath, PATH_KINDS, PATH_TRIGGERS, SHORTEST_PATH } from './path.ts';
 import { detectScript, SCRIPT_KINDS, SCRIPT_TRIGGERS, SHORTEST_SCRIPT } from './script.ts';
 import { detectCommand, detectCommandLine, detectShell, SHELL_KINDS, SHORTEST_SHELL } from './shell.ts';
-import { detectSqlStatement, SHORTEST_STATEMENT, STATEMENT_KINDS } from './sql-statement.ts';
+import {
+  detectSqlStatement,
+  SHORTEST_STATEMENT,
+  STATEMENT_KINDS,
+  STATEMENT_TRIGGERS,
+} from './sql-statement.ts';
 import { detectSqli, PREFILTER_KINDS, SHORTEST_SQLI } from './sqli.ts';
 import { detectTemplate, SHORTEST_TEMPLATE, TEMPLATE_KINDS, TEMPLATE_TRIGGERS } from './template.ts';
-import { detectXPath, SHORTEST_XPATH, XPATH_KINDS } from './xpath.ts';
+import { detectXPath, SHORTEST_XPATH, XPATH_KINDS, XPATH_TRIGGERS } from './xpath.ts';
 import { detectXss, SHORTEST_XSS } from './xss.ts';
 
 /** A detector. */
@@ -38,7 +43,12 @@ export interface Detector {
 /** By operator, its detector. */
 export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
   detectSQLi: { find: sqlConstruct, shortest: SHORTEST_SQLI, kinds: PREFILTER_KINDS },
-  detectSQLStatement: { find: detectSqlStatement, shortest: SHORTEST_STATEMENT, kinds: STATEMENT_KINDS },
+  detectSQLStatement: {
+    find: detectSqlStatement,
+    shortest: SHORTEST_STATEMENT,
+    kinds: STATEMENT_KINDS,
+    triggers: STATEMENT_TRIGGERS,
+  },
   detectScript: {
     find: detectScript,
     shortest: SHORTEST_SCRIPT,
@@ -55,8 +65,12 @@ export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
   // A tag, or an attribute with a value.
   detectXSS: { find: detectXss, shortest: SHORTEST_XSS, kinds: KIND.angle | KIND.equals },
   detectShell: { find: detectShell, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
-  // A command line may be one name.
-  detectCommandLine: { find: detectCommandLine, shortest: SHORTEST_SHELL, kinds: -1 },
+  // A command line may be one name, which has a letter.
+  detectCommandLine: {
+    find: detectCommandLine,
+    shortest: SHORTEST_SHELL,
+    kinds: SHELL_KINDS | KIND.lower | KIND.upper,
+  },
   detectCommand: { find: detectCommand, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
   detectPath: { find: detectPath, shortest: SHORTEST_PATH, kinds: PATH_KINDS, triggers: PATH_TRIGGERS },
   detectTemplate: {
@@ -66,7 +80,7 @@ export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
     triggers: TEMPLATE_TRIGGERS,
   },
   detectLdap: { find: detectLdap, shortest: SHORTEST_LDAP, kinds: LDAP_KINDS },
-  detectXPath: { find: detectXPath, shortest: SHORTEST_XPATH, kinds: XPATH_KINDS },
+  detectXPath: { find: detectXPath, shortest: SHORTEST_XPATH, kinds: XPATH_KINDS, triggers: XPATH_TRIGGERS },
   detectInclude: {
     find: detectInclude,
     shortest: SHORTEST_INCLUDE,

@@ -20,7 +20,7 @@ import { createHits, type Hits, memberNumber } from './members.ts';
 import { reportedConstruct, reportedMessage, reportedValue, reportedVariable } from './report.ts';
 import type { CompiledRule, CompiledRuleSet } from './rule-set.ts';
 import { type RuleContext, type RuleRun, runRule } from './rules.ts';
-import { classOf, mayDiffer } from './target-classes.ts';
+import { type Bucket, classOf, mayDiffer, type ValueClass } from './target-classes.ts';
 import { testDear, testValue } from './test-value.ts';
 import { openBody, openTransaction } from './transaction.ts';
 import { readTx, THRESHOLD_NAME, type Tx, writeTx } from './tx.ts';
@@ -147,17 +147,27 @@ function hasDearHit({ level, transaction, hits, dear }: Inspection, test: number
   if (dear.has(test) || meter.left < 0) return meter.left < 0 || hits.byTest[test] !== undefined;
   dear.add(test);
   const { values, sources } = level;
+  const using = { meter, hits, member: 0 };
   for (let at = 0; at < sources.length; at++) {
     const { source, classes } = sources[at]!;
-    for (const [place, { name, value }] of (hits.members[at] ?? []).entries()) {
-      const entry = classOf(classes, name)?.dear.find((one) => one.test === test);
-      if (entry === undefined) continue;
-      const using = { meter, hits, member: memberNumber(at, place) };
-      testDear(level, entry.bucket, toValue(values, source.names ? name : value), using);
+    const members = hits.members[at] ?? [];
+    for (let place = 0; place < members.length; place++) {
+      const { name, value } = members[place]!;
+      const bucket = dearBucket(classOf(classes, name), test);
+      if (bucket === null) continue;
+      using.member = memberNumber(at, place);
+      testDear(level, bucket, toValue(values, source.names ? name : value), using);
       if (meter.left < 0) return true;
     }
   }
   return hits.byTest[test] !== undefined;
+}
+
+/** The bucket of a dear test in a class; `null`: it is not one of the class. */
+function dearBucket(valueClass: ValueClass | null, test: number): Bucket | null {
+  if (valueClass === null) return null;
+  for (const one of valueClass.dear) if (one.test === test) return one.bucket;
+  return null;
 }
 
 /** Whether every guard of a rule has a hit. */
