@@ -9,6 +9,7 @@ const PIECES = [
   ...`{{ }} {% %} \${ #{ *{ @{ ~{ %{ } { <% %> <# > @( #set( $a $a. ( ) [ ] | || & && ; : . .. , = == ! !! ' " \` \\ \\'`.split(
     ' ',
   ),
+  ...`#[ *[ @[ ~[ %[ [ ::`.split(' '),
   ...`__ __class__ __mro__ constructor . class .forName ?new( T( @java.lang. @ new import system( 7*7 |attr( |map('system')`.split(
     ' ',
   ),

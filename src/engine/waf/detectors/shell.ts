@@ -91,10 +91,21 @@ export function detectCommand(value: string): string | null {
   return detect(value, ANYWHERE);
 }
 
+/** The last text without a command, and which commands were searched for: what is reported less often has none either. */
+// PERF: signatures of several levels read the same text one after the other.
+const without = { text: '', reported: 0 };
+/** The longest text that is remembered, in octets. */
+const LONGEST_REMEMBERED = 4_096;
+
 function detect(value: string, reported: number): string | null {
+  if (reported < without.reported && value === without.text) return null;
   mode = reported;
   loose = reported === ANYWHERE;
   const found = search(value);
+  if (found === null && value.length <= LONGEST_REMEMBERED) {
+    without.text = value;
+    without.reported = reported;
+  }
   return found !== null && !loose && isText(value, args.prose) ? null : found;
 }
 

@@ -148,11 +148,21 @@ function compare(operator: WafOperator, value: string, argument: string): boolea
 const DETECTOR_STEPS = 150;
 const DETECTOR_OCTET_STEPS = 12;
 
+/**
+ * Steps for a value that a detector reports, besides: its grammar has read further, and the rule records a match. A list of
+ * thousands of attacks ends with the budget.
+ */
+const DETECTED_STEPS = 2_000;
+
 /** Compiles an operator that does not compare with a text. */
 function checkWithoutText(operator: WafOperator, parts: CheckParts): OperatorCheck {
   if (isDetector(operator.kind)) {
     const { find } = DETECTORS[operator.kind];
-    return (value, meter) => chargeDetector(value, meter) && find(value.text) !== null;
+    return (value, meter) => {
+      if (!chargeDetector(value, meter) || find(value.text) === null) return false;
+      meter.left -= DETECTED_STEPS;
+      return true;
+    };
   }
   switch (operator.kind) {
     case 'rx':
