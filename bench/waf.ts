@@ -1,13 +1,16 @@
 /**
- * Signatures: what inspecting adds to a request, beside libmodsecurity in nginx with the same rules; and the dearest
- * request we know how to make. The rules are Debian's Core Rule Set 3.3, or a checkout that EDGEPLAN_CRS names.
+ * Signatures: what inspecting adds to a request, beside libmodsecurity in nginx with the same rules; the starter set beside
+ * the Core Rule Set; and the dearest request we know how to make. The rules are Debian's Core Rule Set 3.3, or a checkout
+ * that EDGEPLAN_CRS names.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { MAX_PARANOIA } from '../src/base/vocabulary/limits.ts';
+import { openSignatures } from '../src/engine/plan/open-signatures.ts';
 import type { SignatureProgram } from '../src/engine/plan/signature-program.ts';
 import { type LoadedSignatures, loadSignatures } from '../src/engine/waf/load/load.ts';
 import type { WafFinding, WafProgram } from '../src/engine/waf/request/inspection.ts';
+import { ordinaryOf } from './data/waf-sets.ts';
 import { openLoad } from './harness/load.ts';
 import {
   crsProgram,
@@ -31,17 +34,22 @@ import {
 } from './subjects/waf-search.ts';
 
 const GOALS: Readonly<Record<string, number>> = { GET: 10, 'form POST': 8, '8 KB form': 3, '8 KB JSON': 3 };
+/** The starter set as the build has sealed it; this file is bundled into `dist/bench`. */
+const STARTER = new URL('../engine/waf/signatures/starter.bin', import.meta.url);
 const SETTINGS = { paranoia: 1, threshold: 5, excludes: [], exclusions: [] } as const;
 
 export async function run(options: BenchOptions): Promise<readonly Row[]> {
   const directory = process.env.EDGEPLAN_CRS ?? DEBIAN_CRS;
+  const starter = loadSignatures(openSignatures(readFileSync(STARTER)));
+  const ownRows = (): readonly Row[] => dearest(starter, options, 'starter set: ');
   if (!existsSync(directory))
-    return [absent('no Core Rule Set: install `modsecurity-crs` or set EDGEPLAN_CRS')];
+    return [...ownRows(), absent('no Core Rule Set: install `modsecurity-crs` or set EDGEPLAN_CRS')];
   const written = crsProgram(directory);
   const program = loadSignatures(written);
   const [prepared, first] = readyRows(program);
   const found = options.large === true ? searched(written, program) : [];
-  const dear = [...dearest(program, options), ...found, prepared, first];
+  const beside = [1, MAX_PARANOIA].map((paranoia) => besideCrs(starter, program, { paranoia, options }));
+  const dear = [...beside, ...ownRows(), ...dearest(program, options, ''), ...found, prepared, first];
   if (!hasModSecurity()) {
     return [...dear, absent('no nginx with ModSecurity: install `libnginx-mod-http-modsecurity`')];
   }
@@ -107,8 +115,50 @@ const CRAFTED = [
   { what: 'list', make: craftedLists },
 ] as const;
 
+/** Ordinary requests that are timed together: their time is far above the resolution of the clock. */
+const BATCH = 50;
+
+/** Processor time of the starter set ÷ that of the Core Rule Set, on ordinary requests that both judge alike. */
+function besideCrs(
+  starter: WafProgram,
+  crs: WafProgram,
+  { paranoia, options }: { readonly paranoia: number; readonly options: BenchOptions },
+): Row {
+  const all = ordinaryOf('open').map(({ kind, request }): WafSubject => {
+    const body = typeof request.body === 'string' ? Buffer.from(request.body).toString('latin1') : '';
+    return { name: kind, request, body };
+  });
+  const isBlocked = (program: WafProgram, subject: WafSubject): boolean =>
+    inspect(program, subject, paranoia).score >= SETTINGS.threshold;
+  const alike = all.filter((subject) => isBlocked(starter, subject) === isBlocked(crs, subject));
+  if (alike.length < BATCH) throw new Error(`the sets agree on ${alike.length} requests only`);
+  const subjects = options.quick ? alike.slice(0, BATCH) : alike;
+  const sides = [starter, crs].map((program) => ({ program, microseconds: 0 }));
+  for (let from = 0; from < subjects.length; from += BATCH) {
+    const batch = subjects.slice(from, from + BATCH);
+    for (const side of sides) {
+      // The strings of a request are new, as on a server.
+      const turn = (): number => {
+        const copies = structuredClone(batch);
+        return timeOf(1, () => {
+          for (const copy of copies) inspect(side.program, copy, paranoia);
+        });
+      };
+      side.microseconds += median(Array.from({ length: options.quick ? 1 : 5 }, turn));
+    }
+  }
+  const [ours, theirs] = sides.map(({ microseconds }) => microseconds / subjects.length) as [number, number];
+  return {
+    name: `starter set ÷ Core Rule Set, ordinary requests, level ${paranoia}`,
+    value: ours / theirs,
+    goal: null,
+    unit: '×',
+    note: `${subjects.length} of ${all.length} judged alike; a request: ${ours.toFixed(0)} µs, ${theirs.toFixed(0)} µs`,
+  };
+}
+
 /** The dearest of the crafted requests. */
-function dearest(program: WafProgram, { quick }: BenchOptions): readonly Row[] {
+function dearest(program: WafProgram, { quick }: BenchOptions, of: string): readonly Row[] {
   return [1, MAX_PARANOIA].flatMap((paranoia) =>
     [8, 64].flatMap((kilobytes) => {
       const octets = kilobytes * 1_024;
@@ -118,7 +168,7 @@ function dearest(program: WafProgram, { quick }: BenchOptions): readonly Row[] {
           const { ms, exhausted } = bestOf(quick ? 1 : 7, program, { subject, paranoia });
           if (ms > most.ms) most = { ms, note: `${subject.name}${exhausted ? ENDED : ''}` };
         }
-        const name = `dearest crafted ${what} of ${kilobytes} KB, level ${paranoia}`;
+        const name = `${of}dearest crafted ${what} of ${kilobytes} KB, level ${paranoia}`;
         return { name, value: most.ms, goal: { atMost: 20 }, unit: 'ms', note: most.note };
       });
     }),

@@ -22,7 +22,14 @@ const SOURCES = FILES.map((file) => {
 const PUBLIC: ReadonlySet<string> = new Set([]);
 
 /** Folders with parts of their own: a room there is one of its folders. */
-const DIVIDED = ['cli', 'control/api', 'control/store', 'engine/waf', 'workbench/importers'];
+const DIVIDED = [
+  'cli',
+  'control/api',
+  'control/store',
+  'engine/waf/detectors',
+  'engine/waf',
+  'workbench/importers',
+];
 
 function roomOf(file: string): string {
   const folders = file.split('/').slice(0, -1);

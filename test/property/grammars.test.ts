@@ -9,6 +9,7 @@ const PIECES = [
   ...`{{ }} {% %} \${ #{ *{ @{ ~{ %{ } { <% %> <# > @( #set( $a $a. ( ) [ ] | || & && ; : . .. , = == ! !! ' " \` \\ \\'`.split(
     ' ',
   ),
+  ...`#[ *[ @[ ~[ %[ [ ::`.split(' '),
   ...`__ __class__ __mro__ constructor . class .forName ?new( T( @java.lang. @ new import system( 7*7 |attr( |map('system')`.split(
     ' ',
   ),
@@ -83,7 +84,7 @@ function stepsOf(detect: (value: string) => unknown, value: string): number {
 /** At each place a name, a class, or a preprocessed expression is read up to a bound, 512 octets at most. */
 const STEPS_PER_CHARACTER = 1_000;
 
-describe.each(GRAMMARS)('%s', (_, { find, kinds, shortest }) => {
+describe.each(GRAMMARS)('%s', (_, { find, kinds, shortest, triggers }) => {
   test('returns the same result twice for any mixture, in linear work', () => {
     fc.assert(
       fc.property(mixture, (value) => {
@@ -127,11 +128,20 @@ describe.each(GRAMMARS)('%s', (_, { find, kinds, shortest }) => {
         if (find(value) === null) return;
         expect(value.length).toBeGreaterThanOrEqual(shortest);
         expect(kindsOf(value) & kinds).not.toBe(0);
+        if (triggers !== undefined) expect(value).toSatisfy(hasOneOf(triggers));
       }),
       { numRuns: 2000 },
     );
   });
 });
+
+/** Whether a text has one of `triggers`, without case of ASCII. */
+function hasOneOf(triggers: readonly string[]): (value: string) => boolean {
+  return (value) => {
+    const lower = value.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+    return triggers.some((trigger) => indexOf.call(lower, trigger) >= 0);
+  };
+}
 
 /** The kinds of the octets of a value; characters above U+00FF have none. */
 function kindsOf(value: string): number {

@@ -1,20 +1,25 @@
 /** The detectors by their operators: each reads a value by a grammar and names the construct that it found. */
 import { KIND } from '../../../base/octets/octet-kinds.ts';
 import type { WafDetector } from '../../plan/signature-program.ts';
-import { detectEntities, ENTITY_KINDS, SHORTEST_ENTITIES } from './entities.ts';
-import { detectInclude, INCLUDE_KINDS, SHORTEST_INCLUDE } from './include.ts';
-import { detectInternalUrl, SHORTEST_URL, URL_KINDS } from './internal-url.ts';
+import { detectEntities, ENTITY_KINDS, ENTITY_TRIGGERS, SHORTEST_ENTITIES } from './entities.ts';
+import { detectInclude, INCLUDE_KINDS, INCLUDE_TRIGGERS, SHORTEST_INCLUDE } from './include.ts';
+import { detectInternalUrl, SHORTEST_URL, URL_KINDS, URL_TRIGGERS } from './internal-url.ts';
 import { detectLdap, LDAP_KINDS, SHORTEST_LDAP } from './ldap.ts';
 import { detectLookup, LOOKUP_KINDS, SHORTEST_LOOKUP } from './lookup.ts';
-import { detectNoSql, NOSQL_KINDS, SHORTEST_NOSQL } from './nosql.ts';
-import { detectObject, OBJECT_KINDS, SHORTEST_OBJECT } from './object.ts';
-import { detectPath, PATH_KINDS, SHORTEST_PATH } from './path.ts';
-import { detectScript, SCRIPT_KINDS, SHORTEST_SCRIPT } from './script.ts';
+import { detectNoSql, NOSQL_KINDS, NOSQL_TRIGGERS, SHORTEST_NOSQL } from './nosql.ts';
+import { detectObject, OBJECT_KINDS, OBJECT_TRIGGERS, SHORTEST_OBJECT } from './object.ts';
+import { detectPath, PATH_KINDS, PATH_TRIGGERS, SHORTEST_PATH } from './path.ts';
+import { detectScript, SCRIPT_KINDS, SCRIPT_TRIGGERS, SHORTEST_SCRIPT } from './script.ts';
 import { detectCommand, detectCommandLine, detectShell, SHELL_KINDS, SHORTEST_SHELL } from './shell.ts';
-import { detectSqlStatement, SHORTEST_STATEMENT, STATEMENT_KINDS } from './sql-statement.ts';
+import {
+  detectSqlStatement,
+  SHORTEST_STATEMENT,
+  STATEMENT_KINDS,
+  STATEMENT_TRIGGERS,
+} from './sql-statement.ts';
 import { detectSqli, PREFILTER_KINDS, SHORTEST_SQLI } from './sqli.ts';
-import { detectTemplate, SHORTEST_TEMPLATE, TEMPLATE_KINDS } from './template.ts';
-import { detectXPath, SHORTEST_XPATH, XPATH_KINDS } from './xpath.ts';
+import { detectTemplate, SHORTEST_TEMPLATE, TEMPLATE_KINDS, TEMPLATE_TRIGGERS } from './template.ts';
+import { detectXPath, SHORTEST_XPATH, XPATH_KINDS, XPATH_TRIGGERS } from './xpath.ts';
 import { detectXss, SHORTEST_XSS } from './xss.ts';
 
 /** A detector. */
@@ -28,29 +33,73 @@ export interface Detector {
   readonly shortest: number;
   /** Kinds of octets (`base/octets/octet-kinds.ts`) of which every detected value has at least one. */
   readonly kinds: number;
+  /**
+   * Texts in lower case of which every detected value has at least one, without case; absent: no such list is known. The
+   * literal index searches them together with those of all patterns, so that the detector runs on few values.
+   */
+  readonly triggers?: readonly string[];
 }
 
 /** By operator, its detector. */
 export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
   detectSQLi: { find: sqlConstruct, shortest: SHORTEST_SQLI, kinds: PREFILTER_KINDS },
-  detectSQLStatement: { find: detectSqlStatement, shortest: SHORTEST_STATEMENT, kinds: STATEMENT_KINDS },
-  detectScript: { find: detectScript, shortest: SHORTEST_SCRIPT, kinds: SCRIPT_KINDS },
-  detectLookup: { find: detectLookup, shortest: SHORTEST_LOOKUP, kinds: LOOKUP_KINDS },
-  detectEntities: { find: detectEntities, shortest: SHORTEST_ENTITIES, kinds: ENTITY_KINDS },
+  detectSQLStatement: {
+    find: detectSqlStatement,
+    shortest: SHORTEST_STATEMENT,
+    kinds: STATEMENT_KINDS,
+    triggers: STATEMENT_TRIGGERS,
+  },
+  detectScript: {
+    find: detectScript,
+    shortest: SHORTEST_SCRIPT,
+    kinds: SCRIPT_KINDS,
+    triggers: SCRIPT_TRIGGERS,
+  },
+  detectLookup: { find: detectLookup, shortest: SHORTEST_LOOKUP, kinds: LOOKUP_KINDS, triggers: ['${'] },
+  detectEntities: {
+    find: detectEntities,
+    shortest: SHORTEST_ENTITIES,
+    kinds: ENTITY_KINDS,
+    triggers: ENTITY_TRIGGERS,
+  },
   // A tag, or an attribute with a value.
   detectXSS: { find: detectXss, shortest: SHORTEST_XSS, kinds: KIND.angle | KIND.equals },
   detectShell: { find: detectShell, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
-  // A command line may be one name.
-  detectCommandLine: { find: detectCommandLine, shortest: SHORTEST_SHELL, kinds: -1 },
+  // A command line may be one name, which has a letter.
+  detectCommandLine: {
+    find: detectCommandLine,
+    shortest: SHORTEST_SHELL,
+    kinds: SHELL_KINDS | KIND.lower | KIND.upper,
+  },
   detectCommand: { find: detectCommand, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
-  detectPath: { find: detectPath, shortest: SHORTEST_PATH, kinds: PATH_KINDS },
-  detectTemplate: { find: detectTemplate, shortest: SHORTEST_TEMPLATE, kinds: TEMPLATE_KINDS },
+  detectPath: { find: detectPath, shortest: SHORTEST_PATH, kinds: PATH_KINDS, triggers: PATH_TRIGGERS },
+  detectTemplate: {
+    find: detectTemplate,
+    shortest: SHORTEST_TEMPLATE,
+    kinds: TEMPLATE_KINDS,
+    triggers: TEMPLATE_TRIGGERS,
+  },
   detectLdap: { find: detectLdap, shortest: SHORTEST_LDAP, kinds: LDAP_KINDS },
-  detectXPath: { find: detectXPath, shortest: SHORTEST_XPATH, kinds: XPATH_KINDS },
-  detectInclude: { find: detectInclude, shortest: SHORTEST_INCLUDE, kinds: INCLUDE_KINDS },
-  detectNoSql: { find: detectNoSql, shortest: SHORTEST_NOSQL, kinds: NOSQL_KINDS },
-  detectObject: { find: detectObject, shortest: SHORTEST_OBJECT, kinds: OBJECT_KINDS },
-  detectInternalUrl: { find: detectInternalUrl, shortest: SHORTEST_URL, kinds: URL_KINDS },
+  detectXPath: { find: detectXPath, shortest: SHORTEST_XPATH, kinds: XPATH_KINDS, triggers: XPATH_TRIGGERS },
+  detectInclude: {
+    find: detectInclude,
+    shortest: SHORTEST_INCLUDE,
+    kinds: INCLUDE_KINDS,
+    triggers: INCLUDE_TRIGGERS,
+  },
+  detectNoSql: { find: detectNoSql, shortest: SHORTEST_NOSQL, kinds: NOSQL_KINDS, triggers: NOSQL_TRIGGERS },
+  detectObject: {
+    find: detectObject,
+    shortest: SHORTEST_OBJECT,
+    kinds: OBJECT_KINDS,
+    triggers: OBJECT_TRIGGERS,
+  },
+  detectInternalUrl: {
+    find: detectInternalUrl,
+    shortest: SHORTEST_URL,
+    kinds: URL_KINDS,
+    triggers: URL_TRIGGERS,
+  },
 };
 
 /** Whether an operator is a detector. */

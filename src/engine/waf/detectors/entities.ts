@@ -11,6 +11,8 @@ export const ENTITY_KINDS = KIND.angle;
 
 /** The length in octets of the shortest value that is detected: `<!ENTITYa"&a;`. */
 export const SHORTEST_ENTITIES = 13;
+/** Texts (`Detector.triggers`): a declaration. */
+export const ENTITY_TRIGGERS = ['<!entity'];
 
 /** The declarations that are read at most. */
 const MOST_ENTITIES = 64;

@@ -9,6 +9,8 @@ import { isAlphanumeric, isSpace } from '../octets/latin1.ts';
 export const INCLUDE_KINDS = KIND.angle;
 /** The length in octets of the shortest value that is detected: `<!--esi`. */
 export const SHORTEST_INCLUDE = 7;
+/** Texts (`Detector.triggers`): the beginnings of a comment and of an element. */
+export const INCLUDE_TRIGGERS = ['<!--', '<esi:', '</esi:'];
 
 /** Directives of server-side includes, and what each is. */
 const DIRECTIVES: ReadonlyMap<string, string> = new Map([

@@ -277,6 +277,13 @@ const BARE = [
   '0x',
 ] as const;
 
+/** Texts (`Detector.triggers`): schemes, two slashes at the beginning, hosts without a scheme. */
+export const URL_TRIGGERS = [
+  ...Array.from([...WEB, ...OTHER, ...DIRECTORY, 'jar', 'netdoc', 'file'], (scheme) => `${scheme}:`),
+  ...['//', '/\\', '\\/', '\\\\'],
+  ...BARE,
+];
+
 /** Whether a value can be a host that is reported without a scheme. PERF: most values with a dot are texts and numbers. */
 function mayBeBare(value: string, begin: number): boolean {
   const code = value.charCodeAt(begin);

@@ -24,6 +24,8 @@ export const NOSQL_KINDS =
   KIND.dollar | KIND.apostrophe | KIND.quote | KIND.blank | KIND.bar | KIND.semicolon | KIND.ampersand;
 /** The length in octets of the shortest value that is detected: `0;db.`. */
 export const SHORTEST_NOSQL = 5;
+/** Texts (`Detector.triggers`): an operator, what follows a value, keys of JSON with code, the line break before a command. */
+export const NOSQL_TRIGGERS = ['$', ';', '||', '&&', '"map"', '"reduce"', '"script_fields"', '\n', '\r'];
 
 /** The octets that are read before an operator, and the longest name of one. */
 const LOOK_BACK = 48;

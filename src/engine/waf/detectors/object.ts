@@ -298,6 +298,16 @@ function pair(text: string, at: number): number {
   return text.charCodeAt(at) * 256 + text.charCodeAt(at + 1);
 }
 
+/** Texts (`Detector.triggers`): the beginnings of all forms. */
+export const OBJECT_TRIGGERS = [
+  ...['o', 'c'].flatMap((letter) => [...'0123456789+ '].map((next) => `${letter}:${next}`)),
+  ...['\xac\xed\0', '\xac\xc3\xad\0', 'aced00057', '\x04\x08', '!!', '!<tag:', '!ruby/'],
+  ...['_$$nd_func$$_', '"json_class"', '"__js_function"', 'py/', '$type', '<java', '<object', '<void'],
+  ...Array.from(PICKLED_MODULES, (name) => `c${name}\n`),
+  ...XSTREAM,
+  ...Array.from(PREFIXES.values(), (prefix) => prefix.toLowerCase()),
+];
+
 /** Recognises a form in base64 at `at`. */
 function encoded(value: string, at: number): string | null {
   const prefix = PREFIXES.get(pair(value, at));

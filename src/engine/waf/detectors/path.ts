@@ -13,6 +13,13 @@ import { isPrivateFile } from './path/private-files.ts';
 export const SHORTEST_PATH = 4;
 /** Every separator has an octet of these kinds. */
 export const PATH_KINDS = KIND.slash | KIND.backslash | KIND.digit | KIND.percent | KIND.high;
+/** Texts (`Detector.triggers`): a dot and another one, or a control character that is skipped; any dot that is spelled. */
+export const PATH_TRIGGERS = [
+  ...['..', '.?', '?.', '??', '0x', '%', '\xc0', '\xc1'],
+  ...Array.from({ length: 32 }, (_, code) => code)
+    .filter((code) => !isSpace(code))
+    .flatMap((code) => [`.${String.fromCharCode(code)}`, `?${String.fromCharCode(code)}`]),
+];
 
 /** What a unit of a path is: the end of the path; a character of a name; a dot; a separator; nothing at all. */
 const END = 0;

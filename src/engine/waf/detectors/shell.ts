@@ -9,7 +9,16 @@
 import { KIND } from '../../../base/octets/octet-kinds.ts';
 import { isDigit, isSpace, isUpper } from '../octets/latin1.ts';
 import { type Arguments, newArguments, readArguments } from './shell/arguments.ts';
-import { commandKind, LONGEST_COMMAND, PREFIX, PROBE, PROGRAM, UNKNOWN, WORD } from './shell/commands.ts';
+import {
+  commandKind,
+  LONGEST_COMMAND,
+  mayBeCommand,
+  PREFIX,
+  PROBE,
+  PROGRAM,
+  UNKNOWN,
+  WORD,
+} from './shell/commands.ts';
 import { isText } from './shell/prose.ts';
 import { fieldSeparator, newWord, readWord, skipBlanks } from './shell/words.ts';
 
@@ -82,10 +91,21 @@ export function detectCommand(value: string): string | null {
   return detect(value, ANYWHERE);
 }
 
+/** The last text without a command, and which commands were searched for: what is reported less often has none either. */
+// PERF: signatures of several levels read the same text one after the other.
+const without = { text: '', reported: 0 };
+/** The longest text that is remembered, in octets. */
+const LONGEST_REMEMBERED = 4_096;
+
 function detect(value: string, reported: number): string | null {
+  if (reported < without.reported && value === without.text) return null;
   mode = reported;
   loose = reported === ANYWHERE;
   const found = search(value);
+  if (found === null && value.length <= LONGEST_REMEMBERED) {
+    without.text = value;
+    without.reported = reported;
+  }
   return found !== null && !loose && isText(value, args.prose) ? null : found;
 }
 
@@ -97,14 +117,19 @@ function search(value: string): string | null {
   before.tokens = 0;
   before.query = false;
   before.line = false;
+  const first = commandPlace(value);
+  // Without any mark the value itself is the only command that there can be.
+  if (!hasSpecial(value, first) && (mode === INJECTED || !mayBeCommand(value, first))) return null;
   const start = atStart(value);
   if (start !== null) return start;
   let passed = 0;
   for (let at = 0; at < value.length; at++) {
     if (PLACES[value.charCodeAt(at)] !== 1) continue;
-    while (passed < at) pass(value, passed++);
-    // Behind prose nothing counts.
-    if (before.prose > 1 && !loose) return null;
+    // Behind prose nothing counts. PERF: most texts end the search within their first words.
+    while (passed < at) {
+      pass(value, passed++);
+      if (before.prose > 1 && !loose) return null;
+    }
     const found = atPlace(value, at);
     if (found !== null) return found;
   }
@@ -114,6 +139,24 @@ function search(value: string): string | null {
 /** By octet, 1 if `atPlace` finds something there. */
 const PLACES = new Uint8Array(256);
 for (const mark of ';|&\n\r\\`$<>(') PLACES[mark.charCodeAt(0)] = 1;
+
+/** By octet, 1 if it is one of `PLACES`, or hides the name of a command or a path that the value begins with. */
+const SPECIAL = Uint8Array.from(PLACES);
+for (const mark of '{"\'^') SPECIAL[mark.charCodeAt(0)] = 1;
+
+/** The place of the command that the value begins with: behind quotes and blanks. */
+function commandPlace(value: string): number {
+  let at = 0;
+  while (at < value.length && (value[at] === '"' || value[at] === "'" || value[at] === ' ')) at++;
+  return at;
+}
+
+/** Whether one of `SPECIAL` is at `from` or behind it. PERF: most values have none, and an apostrophe begins many others. */
+function hasSpecial(value: string, from: number): boolean {
+  let at = from;
+  while (at < value.length && SPECIAL[value.charCodeAt(at)] !== 1) at++;
+  return at < value.length;
+}
 
 /** Words of prose from which on their number does not matter. */
 const MUCH_PROSE = 4;
@@ -343,8 +386,7 @@ function hidden(value: string): string | null {
 
 /** The command that the value begins with: reported if its name is hidden, or as a command line. */
 function atStart(value: string): string | null {
-  let at = 0;
-  while (at < value.length && (value[at] === '"' || value[at] === "'" || value[at] === ' ')) at++;
+  const at = commandPlace(value);
   if (';|&\n\r'.includes(value.charAt(at)) || !readCommand(value, at)) return null;
   const { kind, numeric, end, prefixed } = command;
   const trick = hidden(value);

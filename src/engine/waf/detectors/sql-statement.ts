@@ -26,6 +26,7 @@ import {
   type SqlContext,
   type SqlTokens,
 } from './sql-statement/tokens.ts';
+import { WORDS } from './sqli/lexicon.ts';
 import {
   BAREWORD,
   CLOSE,
@@ -69,6 +70,21 @@ const MOST_STATEMENTS = 8;
 
 /** Commands that are names in the lexicon, because prose has them. */
 const COMMANDS: ReadonlySet<string> = new Set(['copy', 'restore', 'do']);
+
+/** The kinds of words with which a head begins, as letters of the lexicon. */
+const HEAD_KINDS = [LOGIC, EXPRESSION, STATEMENT, UNION, GROUPING, KEYWORD, FUNCTION].map((kind) =>
+  String.fromCharCode(kind),
+);
+
+/**
+ * Texts (`Detector.triggers`): words that begin a head, the signs of `AND` and `OR`, a comment, which may divide a word, and
+ * a back quote, which may be inside of a name.
+ */
+export const STATEMENT_TRIGGERS: readonly string[] = [
+  ...HEAD_KINDS.flatMap((kind) => (WORDS[kind] ?? '').toLowerCase().match(/\S+/g) ?? []),
+  ...COMMANDS,
+  ...['group', 'order', '&&', '||', '/*', '`'],
+];
 
 // PERF: one reading for all calls. Calls are synchronous, and each resets all of its fields.
 const tokens: SqlTokens = newTokens();

@@ -185,6 +185,15 @@ const LONGEST_CLASS = 96;
 /** Namespaces of .NET that a page in Razor names. */
 const NAMESPACES = ['system.diagnostics.', 'system.io.', 'system.net.', 'system.reflection.'] as const;
 
+/** Texts (`Detector.triggers`): the beginnings of expressions, and what is one without delimiters. */
+export const TEMPLATE_TRIGGERS = [
+  ...['{', '$', '<%', '<#', '@(', '#set', '#include(', '#parse(', '#evaluate(', '__'],
+  // `openingAt` takes a square bracket for a brace.
+  ...['#[', '*[', '@[', '~[', '%['],
+  ...PACKAGES,
+  ...NAMESPACES,
+];
+
 /** Judges `@package.Class@`, a static method in OGNL, and `@System.IO.File`, an expression of Razor. */
 function qualifiedConstruct(value: string, at: number): string | null {
   const name = qualifiedName(value, at + 1);

@@ -11,6 +11,8 @@ import { isDigit, isSpace } from '../octets/latin1.ts';
 export const XPATH_KINDS = KIND.round | KIND.square | KIND.apostrophe | KIND.quote;
 /** The length in octets of the shortest value that is detected: `'|//`. */
 export const SHORTEST_XPATH = 4;
+/** Texts (`Detector.triggers`): an operator between what is left and what follows, or a call. */
+export const XPATH_TRIGGERS = ['|', 'or', 'and', '('];
 
 /** The octets of a value that are read. */
 const LONGEST_VALUE = 1_024;

@@ -1,6 +1,6 @@
 /** Compiles operators to functions of a value, with the properties that exclude values before the function runs. */
 import { KIND, KIND_BITS, KINDS } from '../../../base/octets/octet-kinds.ts';
-import type { WafOperator, WafText } from '../../plan/signature-program.ts';
+import type { WafDetector, WafOperator, WafText } from '../../plan/signature-program.ts';
 import { DETECTORS, isDetector } from '../detectors/detectors.ts';
 import type { Meter } from '../octets/meter.ts';
 import {
@@ -29,6 +29,8 @@ export interface CheckParts {
   readonly setOfPattern: (pattern: number) => number;
   /** The set in the index of a list of phrases. */
   readonly setOfPhrases: (phrases: number) => number;
+  /** The set in the index of a detector's triggers; -1: it declares none. */
+  readonly setOfDetector: (detector: WafDetector) => number;
   /** The length in octets of a set's shortest literal. */
   readonly shortestOfSet: (set: number) => number;
   /** Returns a text with its macros expanded if it is the same in every inspection, else `null`. */
@@ -38,14 +40,15 @@ export interface CheckParts {
 /** The set of literals of which every matching value contains one; -1: the operator requires none. */
 export function setOf(operator: WafOperator, parts: CheckParts): number {
   if (operator.kind === 'rx') return parts.setOfPattern(operator.pattern);
+  if (isDetector(operator.kind)) return parts.setOfDetector(operator.kind);
   return operator.kind === 'pm' ? parts.setOfPhrases(operator.phrases) : -1;
 }
 
 /** The length in octets of the shortest value that an operator can match; 0: values of any length. */
 export function shortestFor(operator: WafOperator, parts: CheckParts): number {
+  if (isDetector(operator.kind)) return DETECTORS[operator.kind].shortest;
   const set = setOf(operator, parts);
   if (set >= 0) return parts.shortestOfSet(set);
-  if (isDetector(operator.kind)) return DETECTORS[operator.kind].shortest;
   switch (operator.kind) {
     case 'rx':
       return shortestMatch(parts.matchers[operator.pattern]!);
@@ -145,11 +148,21 @@ function compare(operator: WafOperator, value: string, argument: string): boolea
 const DETECTOR_STEPS = 150;
 const DETECTOR_OCTET_STEPS = 12;
 
+/**
+ * Steps for a value that a detector reports, besides: its grammar has read further, and the rule records a match. A list of
+ * thousands of attacks ends with the budget.
+ */
+const DETECTED_STEPS = 2_000;
+
 /** Compiles an operator that does not compare with a text. */
 function checkWithoutText(operator: WafOperator, parts: CheckParts): OperatorCheck {
   if (isDetector(operator.kind)) {
     const { find } = DETECTORS[operator.kind];
-    return (value, meter) => chargeDetector(value, meter) && find(value.text) !== null;
+    return (value, meter) => {
+      if (!chargeDetector(value, meter) || find(value.text) === null) return false;
+      meter.left -= DETECTED_STEPS;
+      return true;
+    };
   }
   switch (operator.kind) {
     case 'rx':

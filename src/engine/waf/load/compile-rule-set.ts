@@ -7,12 +7,14 @@ import {
   type SignatureProgram,
   WAF_TRANSFORMATIONS,
   type WafCondition,
+  type WafDetector,
   type WafLevel,
   type WafOperator,
   type WafTargets,
   type WafText,
   type WafVariable,
 } from '../../plan/signature-program.ts';
+import { DETECTORS, isDetector } from '../detectors/detectors.ts';
 import { literalIndex } from '../patterns/literal-index.ts';
 import { isLazy, type Matcher } from '../patterns/pattern.ts';
 import {
@@ -28,6 +30,7 @@ import { THRESHOLD_NAME } from '../request/tx.ts';
 import { createValues } from '../request/values.ts';
 import { type AssignmentParts, type ControlParts, prepareAssignment, prepareControl } from './actions.ts';
 import { type CheckParts, constantCheck, neededBy, openCheck, setOf, shortestFor } from './checks.ts';
+import { gatedRules, gateOf } from './gates.ts';
 import { capturesNeeded, evaluatesScore } from './rule-properties.ts';
 import { classesOf, classMaker, lowerTarget, type TargetClassSource } from './target-classes.ts';
 
@@ -93,6 +96,8 @@ export interface LiteralSets {
   readonly ofPattern: (pattern: number) => number;
   /** The set of a list of phrases; -1: no condition of the level uses the list. */
   readonly ofPhrases: (phrases: number) => number;
+  /** The set of a detector's triggers; -1: it declares none, or no condition of the level uses it. */
+  readonly ofDetector: (detector: WafDetector) => number;
   /** By set, for each literal the kinds of its octets; equal combinations once. */
   readonly kinds: readonly (readonly number[])[];
   /** By set, the length in octets of its shortest literal. */
@@ -104,6 +109,7 @@ function literalSets(program: SignatureProgram, level: WafLevel): LiteralSets {
   const literals: (readonly string[])[] = [];
   const patterns = new Map<number, number>();
   const lists = new Map<number, number>();
+  const detectors = new Map<WafDetector, number>();
   const add = (known: Map<number, number>, key: number, numbers: readonly number[] | null): void => {
     if (numbers === null || known.has(key)) return;
     known.set(key, literals.push(numbers.map((number) => program.literals[number]!)) - 1);
@@ -111,11 +117,15 @@ function literalSets(program: SignatureProgram, level: WafLevel): LiteralSets {
   for (const { operator } of level.rules.flatMap(({ conditions }) => conditions)) {
     if (operator.kind === 'rx') add(patterns, operator.pattern, program.patterns[operator.pattern]!.required);
     if (operator.kind === 'pm') add(lists, operator.phrases, program.phraseLists[operator.phrases]!.phrases);
+    if (!isDetector(operator.kind) || detectors.has(operator.kind)) continue;
+    const { triggers } = DETECTORS[operator.kind];
+    if (triggers !== undefined) detectors.set(operator.kind, literals.push(triggers) - 1);
   }
   return {
     literals,
     ofPattern: (pattern) => patterns.get(pattern) ?? -1,
     ofPhrases: (phrases) => lists.get(phrases) ?? -1,
+    ofDetector: (detector) => detectors.get(detector) ?? -1,
     kinds: literals.map((set) => [...new Set(set.map(kindsOf))]),
     shortest: literals.map((set) => set.reduce((least, { length }) => Math.min(least, length), Infinity)),
   };
@@ -160,6 +170,7 @@ export function compileRuleSet(
     index,
     setOfPattern: sets.ofPattern,
     setOfPhrases: sets.ofPhrases,
+    setOfDetector: sets.ofDetector,
     shortestOfSet: (set) => sets.shortest[set]!,
     constant: constantTexts(level),
   };
@@ -175,7 +186,7 @@ export function compileRuleSet(
   const evaluates = evaluatesScore(program, level, scores);
   const initial = Object.entries(level.initial).map(([name, text]) => [name.toLowerCase(), text] as const);
   const acting = { constant: parts.constant, scores, rules: level.rules, matchers };
-  const rules = level.rules.map((rule, at): CompiledRule => {
+  const compiled = level.rules.map((rule, at): CompiledRule => {
     const links = rule.conditions.map((condition) =>
       linkOf(condition, { targets, parts, chains, tests, acting }),
     );
@@ -188,13 +199,26 @@ export function compileRuleSet(
         return { ...link, captures, repeats: links.length === 1 && !captures && mayRepeat(link) };
       }),
       guards: guardsOf(links),
+      dear: -1,
       evaluates: evaluates[at]!,
     };
   });
+  // Gates then, which are tests of their own.
+  const rules = [...compiled];
+  for (const at of gatedRules(compiled)) {
+    const { links } = compiled[at]!;
+    const chain = chains.push(links.slice(0, 2).flatMap(({ steps }) => steps)) - 1;
+    const condition = gateOf(compiled[at]!, chain);
+    const gate = tests.numberOf(condition, constantCheck(condition.operator, parts));
+    const dear = links[0]!.test;
+    const guards = [gate, ...compiled[at]!.guards.filter((guard) => guard !== dear)];
+    rules[at] = { ...compiled[at]!, guards, dear };
+  }
   // Classes last, since they need all tests of each list of targets.
   const classSource: TargetClassSource = {
     targets,
     tests: program.targets.map((_, list) => tests.byTargets.get(list) ?? []),
+    dear: new Set(rules.flatMap(({ dear }) => (dear < 0 ? [] : [dear]))),
     matchers,
     chains,
     words: index.words,

@@ -6,6 +6,7 @@ import type { WafTarget, WafTargets, WafVariable } from '../../plan/signature-pr
 import type { Matcher } from '../patterns/pattern.ts';
 import {
   type BucketSource,
+  bucketOf,
   type Chained,
   selects,
   type TargetClasses,
@@ -19,6 +20,8 @@ export interface TargetClassSource extends BucketSource {
   readonly targets: readonly WafTargets[];
   /** By list of targets, its tests; a list without tests has an empty array. */
   readonly tests: readonly (readonly ValueTest[])[];
+  /** The numbers of the dear tests (`gates.ts`). */
+  readonly dear: ReadonlySet<number>;
   /** By number of a pattern. */
   readonly matchers: readonly Matcher[];
 }
@@ -34,11 +37,15 @@ export function classMaker(source: TargetClassSource): ClassMaker {
     let found = known.get(key);
     if (found === undefined) {
       // A class is numbered even if it has no tests: numbers only need to be distinct.
-      const tests = lists.flatMap((list) => source.tests[list]!);
+      const all = lists.flatMap((list) => source.tests[list]!);
+      const tests = all.filter(({ number }) => !source.dear.has(number));
+      const dear = [...new Set(all)]
+        .filter(({ number }) => source.dear.has(number))
+        .map((test) => ({ test: test.number, bucket: bucketOf(source.chains[test.chain]!, [test], source) }));
       found =
-        tests.length === 0
+        all.length === 0
           ? null
-          : { number: known.size, chained: chainedTests(tests, source), schedules: [], source };
+          : { number: known.size, chained: chainedTests(tests, source), schedules: [], source, dear };
       known.set(key, found);
     }
     return found;
@@ -79,6 +86,7 @@ export function classesOf(
   const concerns = ({ variable }: WafTarget): boolean => variables.includes(variable);
   return {
     names,
+    lengths: [...names].reduce((bits, name) => bits | (1 << (name.length & 31)), 0),
     patterns: [...numbers].map((number) => source.matchers[number]!),
     common: classWhere((target) => target.selector.kind === 'all' && concerns(target)),
     bySelector: new Map(),

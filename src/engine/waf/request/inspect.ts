@@ -20,8 +20,8 @@ import { createHits, type Hits, memberNumber } from './members.ts';
 import { reportedConstruct, reportedMessage, reportedValue, reportedVariable } from './report.ts';
 import type { CompiledRule, CompiledRuleSet } from './rule-set.ts';
 import { type RuleContext, type RuleRun, runRule } from './rules.ts';
-import { classOf } from './target-classes.ts';
-import { testValue } from './test-value.ts';
+import { type Bucket, classOf, mayDiffer, type ValueClass } from './target-classes.ts';
+import { testDear, testValue } from './test-value.ts';
 import { openBody, openTransaction } from './transaction.ts';
 import { readTx, THRESHOLD_NAME, type Tx, writeTx } from './tx.ts';
 import { endRequest, toValue } from './values.ts';
@@ -39,6 +39,8 @@ interface Inspection extends RuleContext {
   readonly evaluations: Set<number>;
   /** By category, the score. */
   readonly categories: Map<string, number>;
+  /** The dear tests that have run. */
+  readonly dear: Set<number>;
   /** Whether a rule of the program denied the request. */
   denied: boolean;
   /** Whether no further rule runs: denied, allowed, engine off, or step budget exhausted. */
@@ -61,6 +63,7 @@ export function inspectWith(level: CompiledRuleSet, input: WafInput, settings: W
     ids: new Set(),
     evaluations: new Set(),
     categories: new Map(),
+    dear: new Set(),
     denied: false,
     stopped: false,
   };
@@ -68,7 +71,8 @@ export function inspectWith(level: CompiledRuleSet, input: WafInput, settings: W
   runRules(inspection, 0, level.bodyRules);
   if (!inspection.stopped) {
     openBody(transaction);
-    testMembers(inspection, 2);
+    // Every value source of phase 2 is part of a body.
+    if (transaction.body !== null) testMembers(inspection, 2);
     runRules(inspection, level.bodyRules, level.rules.length);
   }
   endRequest(level.values);
@@ -93,16 +97,22 @@ function lengthOf(value: unknown): number {
 function testMembers({ level, transaction, hits }: Inspection, phase: 1 | 2): void {
   const { values, sources } = level;
   const { meter } = transaction;
-  for (const [at, { source, classes }] of sources.entries()) {
+  // PERF: one object for all members.
+  const using = { meter, hits, member: 0 };
+  for (let at = 0; at < sources.length; at++) {
+    const { source, classes } = sources[at]!;
     if (source.phase !== phase) continue;
     const members = source.members(transaction);
+    if (members.length === 0) continue;
     hits.members[at] = members;
-    for (let place = 0; place < members.length; place++) {
+    const { names } = source;
+    const common = mayDiffer(classes) ? null : classes.common;
+    using.member = memberNumber(at, 0);
+    for (let place = 0; place < members.length; place++, using.member++) {
       const { name, value } = members[place]!;
-      const valueClass = classOf(classes, name);
+      const valueClass = common ?? classOf(classes, name);
       if (valueClass === null) continue;
-      const using = { meter, hits, member: memberNumber(at, place) };
-      testValue(level, valueClass, toValue(values, source.names ? name : value), using);
+      testValue(level, valueClass, toValue(values, names ? name : value), using);
       if (meter.left < 0) return;
     }
   }
@@ -114,6 +124,7 @@ function runRules(inspection: Inspection, from: number, to: number): void {
   for (let at = from; at < to; ) {
     const levelRule = level.rules[at++]!;
     if (!mayMatch(levelRule, hits) || isExcluded(transaction.exclusions, levelRule.rule)) continue;
+    if (levelRule.dear >= 0 && !hasDearHit(inspection, levelRule.dear)) continue;
     if (transaction.meter.left < 0) {
       inspection.stopped = true;
       return;
@@ -128,6 +139,35 @@ function runRules(inspection: Inspection, from: number, to: number): void {
     if (levelRule.rule.disruption === 'allowPhase' && transaction.engine === 'On') return;
     if (levelRule.rule.skipTo > at) at = levelRule.rule.skipTo;
   }
+}
+
+/** Runs a dear test on all members, once for each inspection; `false`: it has no hit. Always `true` without steps left. */
+function hasDearHit({ level, transaction, hits, dear }: Inspection, test: number): boolean {
+  const { meter } = transaction;
+  if (dear.has(test) || meter.left < 0) return meter.left < 0 || hits.byTest[test] !== undefined;
+  dear.add(test);
+  const { values, sources } = level;
+  const using = { meter, hits, member: 0 };
+  for (let at = 0; at < sources.length; at++) {
+    const { source, classes } = sources[at]!;
+    const members = hits.members[at] ?? [];
+    for (let place = 0; place < members.length; place++) {
+      const { name, value } = members[place]!;
+      const bucket = dearBucket(classOf(classes, name), test);
+      if (bucket === null) continue;
+      using.member = memberNumber(at, place);
+      testDear(level, bucket, toValue(values, source.names ? name : value), using);
+      if (meter.left < 0) return true;
+    }
+  }
+  return hits.byTest[test] !== undefined;
+}
+
+/** The bucket of a dear test in a class; `null`: it is not one of the class. */
+function dearBucket(valueClass: ValueClass | null, test: number): Bucket | null {
+  if (valueClass === null) return null;
+  for (const one of valueClass.dear) if (one.test === test) return one.bucket;
+  return null;
 }
 
 /** Whether every guard of a rule has a hit. */

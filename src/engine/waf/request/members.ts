@@ -83,7 +83,7 @@ function membersOfTarget(
 export interface Hits {
   /** By test, the members that passed it, in the order of the request (`memberNumber`); absent: none. */
   readonly byTest: (number[] | undefined)[];
-  /** By value source, its members; absent: its phase has not begun. */
+  /** By value source, its members; absent: it has none, or its phase has not begun. */
   readonly members: (readonly NamedValue[] | undefined)[];
 }
 

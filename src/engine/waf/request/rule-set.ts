@@ -54,6 +54,8 @@ export interface CompiledRule {
   readonly links: readonly ChainLink[];
   /** Tests, by number, that must each have a hit for the rule to have any effect. */
   readonly guards: readonly number[];
+  /** A further guard, a dear test that runs only if all `guards` have hits (`load/gates.ts`); -1: none. */
+  readonly dear: number;
   /** Whether the rule only compares the score with a threshold. */
   readonly evaluates: boolean;
 }

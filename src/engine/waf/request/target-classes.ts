@@ -15,6 +15,8 @@ import type { InspectedValue } from './values.ts';
 export interface TargetClasses {
   /** The names in targets of the source, in lower case. */
   readonly names: ReadonlySet<string>;
+  /** The lengths of `names`, a bit each, modulo 32. */
+  readonly lengths: number;
   /** The patterns of names in targets of the source. */
   readonly patterns: readonly Matcher[];
   /** The class of all names that are not in `names` and match no pattern. */
@@ -57,9 +59,9 @@ export function mayDiffer({ names, patterns }: TargetClasses): boolean {
 // PERF: a body may have thousands of new names. Checking that none of the few names and patterns of targets selects a name
 // costs a tenth of computing its class.
 export function classOf(classes: TargetClasses, name: string): ValueClass | null {
-  const { names, patterns, common, bySelector } = classes;
-  const lower = names.size === 0 ? '' : name.toLowerCase();
-  let key = names.has(lower) ? `=${lower}` : '';
+  const { names, lengths, patterns, common, bySelector } = classes;
+  const lower = ((lengths >>> (name.length & 31)) & 1) === 0 ? null : name.toLowerCase();
+  let key = lower !== null && names.has(lower) ? `=${lower}` : '';
   for (let i = 0; i < patterns.length; i++) if (nameMatches(patterns[i]!, name)) key = `${i},${key}`;
   if (key === '') return common;
   let found = bySelector.get(key);
@@ -129,6 +131,8 @@ export interface ValueClass {
   /** By profile and length (`schedules.ts`), the schedule; each is built for the first value that needs it. */
   readonly schedules: (TestSchedule | undefined)[];
   readonly source: BucketSource;
+  /** The dear tests, which run only for rules whose guards have hits (`CompiledRule.dear`), each alone in a bucket. */
+  readonly dear: readonly { readonly test: number; readonly bucket: Bucket }[];
 }
 
 /** Steps for each bucket of a value. */

@@ -62,6 +62,19 @@ export function testValue(
   for (const { number, passed } of result.open) if (passed) addHit(hits, number, member);
 }
 
+/** Adds a hit if the value passes the dear test of a bucket. The result is not stored. */
+export function testDear(
+  from: TestContext,
+  bucket: Bucket,
+  value: InspectedValue,
+  using: { readonly meter: Meter; readonly hits: Hits; readonly member: number },
+): void {
+  const { meter, hits, member } = using;
+  const run = beginRun(from, meter);
+  testBucket(from, bucket, value, run);
+  for (const test of run.passed ?? NOTHING) addHit(hits, test, member);
+}
+
 /** Runs the tests that every inspection repeats. */
 function runOpenTests(open: readonly OpenTest[], meter: Meter): void {
   for (const test of open)
@@ -79,7 +92,7 @@ function computeResult(
 ): ClassResult | null {
   const before = meter.left;
   meter.left -= FIXED_STEPS;
-  const run: TestRun = { index: from.index, meter, passed: null, open: null };
+  const run = beginRun(from, meter);
   if (schedule.unchanged !== null) testBucket(from, schedule.unchanged, value, run);
   for (const bucket of schedule.changing) {
     if (meter.left < 0) return null;
@@ -112,24 +125,35 @@ const RUN_STEPS = 25;
 
 /** The tests of one value in progress. */
 interface TestRun {
-  readonly index: LiteralIndex;
-  readonly meter: Meter;
+  index: LiteralIndex | null;
+  meter: Meter;
   /** The tests passed so far; `null`: none. */
   passed: number[] | null;
   /** `ClassResult.open`. */
   open: OpenTest[] | null;
 }
 
+// PERF: one state for all values, since a list has thousands. Tests are synchronous, and each value resets all fields.
+const current: TestRun = { index: null, meter: { left: 0, inspection: 0 }, passed: null, open: null };
+
+/** Begins the tests of a value. */
+function beginRun({ index }: TestContext, meter: Meter): TestRun {
+  current.index = index;
+  current.meter = meter;
+  current.passed = null;
+  current.open = null;
+  return current;
+}
+
 /** Runs the tests behind one transformation chain. */
 
 function testBucket(from: TestContext, bucket: Bucket, value: InspectedValue, run: TestRun): void {
   const { meter } = run;
-  const { steps, shortest, always, mask, staged } = bucket;
+  const { always, mask, staged } = bucket;
   meter.left -= bucket.base;
   const changes = changesValue(bucket.changes, value);
-  const chain = { steps, shortest, meter };
   if (mask !== null || always.length > 0) {
-    const last = changes ? transformAll(from.values, value, chain) : value;
+    const last = changes ? transformAll(from.values, value, bucket, meter) : value;
     if (last !== null) {
       if (mask !== null) testLiteralSets(from, bucket, last, run);
       for (const test of always) runTest(run, test, last);
@@ -137,7 +161,8 @@ function testBucket(from: TestContext, bucket: Bucket, value: InspectedValue, ru
   }
   if (staged.length === 0 || meter.left < 0) return;
   // Also if the last stage equals the first, since the stages between differ.
-  const stages = changes ? stagesOf(from.values, value, chain) : [value];
+  const { steps, shortest } = bucket;
+  const stages = changes ? stagesOf(from.values, value, { steps, shortest, meter }) : [value];
   for (const test of staged) for (const stage of stages) runTest(run, test, stage);
 }
 
@@ -159,10 +184,12 @@ export interface Chain {
 function transformAll(
   values: InspectedValues,
   value: InspectedValue,
-  { steps, shortest, meter }: Chain,
+  { steps, shortest }: Bucket,
+  meter: Meter,
 ): InspectedValue | null {
   let at = value;
-  for (const step of steps) {
+  for (let place = 0; place < steps.length; place++) {
+    const step = steps[place]!;
     if (!changesValue(changesOf(step), at)) continue;
     meter.left -= at.text.length;
     if (meter.left < 0 || lengthAhead(step, at.text) < shortest) return null;
@@ -215,7 +242,7 @@ function runTest(run: TestRun, test: ValueTest, value: InspectedValue): void {
   run.meter.left -= RUN_STEPS;
   if (lazy === null) {
     if (test.check(value, run.meter) !== negated) pass(run, number);
-  } else if ((set >= 0 && !containsLiteralOf(value, run.index, set)) || isRuledOut(lazy, value, run.meter)) {
+  } else if ((set >= 0 && !containsLiteralOf(value, run.index!, set)) || isRuledOut(lazy, value, run.meter)) {
     if (negated) pass(run, number);
   } else {
     run.open ??= [];

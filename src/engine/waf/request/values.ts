@@ -4,7 +4,7 @@
  * after request.
  */
 import { WAF_TRANSFORMATIONS } from '../../plan/signature-program.ts';
-import { octetsOf, shapeOf } from '../octets/octet-buffer.ts';
+import { factsOf, type OctetFacts } from '../octets/octet-buffer.ts';
 import type { Matcher } from '../patterns/pattern.ts';
 import { TRANSFORMATIONS } from '../transformations/transformations.ts';
 
@@ -89,10 +89,12 @@ export interface InspectedValues {
   old: Map<string, InspectedValue>;
   /** Octets in the young generation, overhead included. */
   size: number;
-  /** Distinct values in this request so far; those beyond `REQUEST_SLOTS` do not enter the cache. */
+  /** New values in this request so far; those beyond `REQUEST_SLOTS` do not enter the cache. */
   met: number;
-  /** The last values of this request, one a slot, by hash. */
+  /** The last values of this request, and cached ones of earlier requests, one a slot, by hash. */
   readonly slots: (InspectedValue | null)[];
+  /** The slots of the first `met` values. */
+  readonly taken: Uint16Array;
   /** Hashes of values that occurred once, one a slot. */
   readonly once: Int32Array;
 }
@@ -105,6 +107,7 @@ export function createValues(): InspectedValues {
     size: 0,
     met: 0,
     slots: new Array<InspectedValue | null>(REQUEST_SLOTS).fill(null),
+    taken: new Uint16Array(REQUEST_SLOTS),
     once: new Int32Array(ONCE_SLOTS),
   };
 }
@@ -118,10 +121,11 @@ export function toValue(values: InspectedValues, text: string): InspectedValue {
     // INVARIANT: the steps of testing a value again do not depend on whether the value is cached.
     for (let at = last.results; at !== null; at = at.rest) at.inspection = 0;
   }
+  if (values.met < REQUEST_SLOTS) values.taken[values.met] = slot;
   values.met++;
   const value =
     values.met > REQUEST_SLOTS
-      ? unknownValue(text, octetsOf(text))
+      ? unknownValue(text, factsOf(text))
       : (cachedValue(values, text) ?? newValue(values, text));
   values.slots[slot] = value;
   return value;
@@ -153,16 +157,14 @@ function cachedValue(values: InspectedValues, text: string): InspectedValue | nu
 
 /** Creates a value; stores it in the cache if its text occurred before. */
 function newValue(values: InspectedValues, text: string): InspectedValue {
-  const { length } = text;
-  const octets = octetsOf(text);
-  const value = unknownValue(text, octets);
-  if (length <= MAX_CACHED_VALUE && occurredBefore(values, hashOf(octets, length))) store(values, value);
+  const facts = factsOf(text);
+  const value = unknownValue(text, facts);
+  if (text.length <= MAX_CACHED_VALUE && occurredBefore(values, facts.hash)) store(values, value);
   return value;
 }
 
 /** A value about which only its shape is known. */
-function unknownValue(text: string, octets: Uint8Array): InspectedValue {
-  const shape = shapeOf(octets, text.length);
+function unknownValue(text: string, { shape }: OctetFacts): InspectedValue {
   return { text, shape, same: 0, made: null, family: null, sets: null, results: null, cached: false };
 }
 
@@ -174,13 +176,6 @@ function occurredBefore({ once }: InspectedValues, hash: number): boolean {
   return false;
 }
 
-/** FNV-1a over all octets, 32 bits. */
-function hashOf(octets: Uint8Array, length: number): number {
-  let hash = length;
-  for (let at = 0; at < length; at++) hash = Math.imul(hash ^ octets[at]!, 0x01000193);
-  return hash ^ (hash >>> 15);
-}
-
 /** Stores a value in the young generation, unless that is full. */
 function store(values: InspectedValues, value: InspectedValue): void {
   if (values.size > MAX_CACHED_VALUES) return;
@@ -189,9 +184,12 @@ function store(values: InspectedValues, value: InspectedValue): void {
   for (const { text } of value.family ?? [value]) values.size += text.length + CACHED_VALUE_OVERHEAD;
 }
 
-/** Drops the values of this request, and a full young generation becomes the old one. */
+/** Drops the values of this request that are not cached, and a full young generation becomes the old one. */
+// PERF: cached values stay in their slots, where the next request finds them without a look-up in the cache.
 export function endRequest(values: InspectedValues): void {
-  values.slots.fill(null);
+  const { slots, taken, met } = values;
+  if (met > REQUEST_SLOTS || values.size > MAX_CACHED_VALUES) slots.fill(null);
+  else for (let at = 0; at < met; at++) if (slots[taken[at]!]?.cached !== true) slots[taken[at]!] = null;
   values.met = 0;
   if (values.size <= MAX_CACHED_VALUES) return;
   values.old = values.young;
@@ -229,7 +227,7 @@ function ofFamily(values: InspectedValues, value: InspectedValue, text: string):
   value.family ??= [value];
   const { family } = value;
   for (const one of family) if (one.text === text) return one;
-  const made = unknownValue(text, octetsOf(text));
+  const made = unknownValue(text, factsOf(text));
   made.family = family;
   family.push(made);
   if (family[0]!.cached) values.size += text.length + CACHED_VALUE_OVERHEAD;

@@ -31,6 +31,14 @@ const GLOBALS: ReadonlySet<string> = new Set([
   'document',
 ]);
 
+/** Texts in lower case of which every call and every member that is reported has one. */
+export const CALL_TRIGGERS: readonly string[] = [
+  ...['constructor', '__definegetter__'],
+  ...RUNNERS,
+  ...WRITERS,
+  ...Array.from(GLOBALS, (name) => `${name}[`),
+];
+
 /** Beginnings of arguments, in lower case without white space, that hide text or read it from the page. */
 const HIDDEN: readonly string[] = [
   'string.fromcharcode(',

@@ -74,6 +74,29 @@ export function commandKind(name: string, cased: boolean): number {
   return bare === name ? kind : PROGRAM;
 }
 
+/** By first letter, the lengths of `NAMES`, a bit each. */
+const LENGTHS = new Uint32Array(128);
+for (const name of NAMES.keys()) LENGTHS[name.charCodeAt(0)]! |= 1 << name.length;
+
+/**
+ * Whether the word at `from`, in a value without marks of a shell, can be a command; `false` only for one word of no known
+ * length and letter. PERF: most values begin with such a word, and none of them is copied.
+ */
+export function mayBeCommand(value: string, from: number): boolean {
+  let end = from;
+  for (; end < value.length; end++) {
+    const code = value.charCodeAt(end);
+    // A folder, an assignment, a cmdlet, the end of a word.
+    if (code === 0x2f || code === 0x3d || code === 0x2d || code === 0x21 || code === 0x29) return true;
+    if (code < 0x20 || code === 0xa0) return true;
+    if (code === 0x20) break;
+  }
+  const length = end - from;
+  if (value.charCodeAt(end - 4) === 0x2e) return true;
+  const first = value.charCodeAt(from) | 0x20;
+  return length < 32 && first < 128 && ((LENGTHS[first]! >>> length) & 1) === 1;
+}
+
 /** Whether a name is a verb, a dash and one word of letters: `get-childitem`. */
 function isCmdlet(name: string): boolean {
   const dash = name.indexOf('-');

@@ -30,6 +30,22 @@ const LONGEST_WORD = 96;
 /** Characters that end a word, besides blanks. */
 const ENDS = ';|&()<>`\n\r\0';
 
+/** By octet, 1 if it can end a word, or a shell can take it away: every other octet is a character of the word. */
+const SPECIAL = new Uint8Array(256);
+for (const mark of `${ENDS} \t\v\f\xa0$"'\\^`) SPECIAL[mark.charCodeAt(0)] = 1;
+
+/** The place after the characters at `from` that are no `SPECIAL` ones, at most `limit`. */
+function plainEnd(text: string, from: number, limit: number): number {
+  let at = from;
+  while (at < limit && SPECIAL[text.charCodeAt(at)] !== 1) at++;
+  return at;
+}
+
+function hasUpper(text: string, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (isUpper(text.charCodeAt(at))) return true;
+  return false;
+}
+
 /** Whether the separator of fields is at `at` (`$IFS`, `${IFS}`, `$IFS$9`); returns the place after it, or -1. */
 export function fieldSeparator(text: string, at: number): number {
   if (text.charCodeAt(at) !== 0x24) return -1;
@@ -76,6 +92,17 @@ export function readWord(text: string, from: number, word: CommandWord): void {
   const limit = Math.min(text.length, from + LONGEST_WORD);
   while (at < limit) {
     const code = text.charCodeAt(at);
+    // PERF: the plain characters of a word are copied together.
+    const plain = plainEnd(text, at, limit);
+    if (plain > at) {
+      word.cased ||= hasUpper(text, at, plain);
+      if (word.plain !== '') word.breaks += pending;
+      pending = 0;
+      const room = LONGEST_PLAIN - word.plain.length;
+      if (room > 0) word.plain += text.slice(at, Math.min(plain, at + room)).toLowerCase();
+      at = plain;
+      continue;
+    }
     if (isSpace(code) || code === 0xa0 || isEnd(text, at) || isWrittenEnd(text, at)) break;
     if (code === 0x24) {
       if (fieldSeparator(text, at) >= 0 || text.charCodeAt(at + 1) === 0x28) break;

@@ -4,7 +4,7 @@
  */
 import { fromCharset, isUnchanged } from './charsets.ts';
 import { type JsonDialect, parseJson } from './json.ts';
-import { isHtml, type MediaType, parameterValues, sniffed } from './media-types.ts';
+import { isHtml, type MediaType, parameterValues, sniffedDocument } from './media-types.ts';
 import {
   addTo,
   type BodyMembers,
@@ -116,7 +116,7 @@ export function addArgument(decoder: Decoder, argument: NamedValue, level: numbe
 export function nest(decoder: Decoder, { name, value }: NamedValue, level: number): void {
   if (level >= MAX_NESTED_DOCUMENTS) return;
   const text = isWide(value) ? toUtf8(value).text : value;
-  const language = sniffed(text);
+  const language = sniffedDocument(text);
   if (language === 'json') nestJson(decoder, { name, value: text }, level);
   else if (language === 'xml' && !isHtml(text)) nestXml(decoder, { name, value: text }, level);
 }

@@ -91,13 +91,26 @@ export function isText(text: string): boolean {
 
 /** The language that the first octets of a text suggest; the parser decides whether it is that. `null`: none. */
 export function sniffed(text: string): BodyLanguage | null {
-  let at = 0;
-  while (isSpace(text.charCodeAt(at)) || text.charCodeAt(at) === 30) at++;
+  const at = beginOf(text);
   const first = text.charAt(at);
-  if (first === '{' || first === '[') return 'json';
-  if (first === '<') return isMarkup(text, at) ? 'xml' : null;
+  if (first === '{' || first === '[' || first === '<') return sniffedDocument(text);
   if (first === '-' && isMultipart(text, at)) return 'multipart';
   return isForm(text, at) ? 'form' : null;
+}
+
+/** As `sniffed`, of JSON and XML only. PERF: every value is asked, and most begin with a letter or a digit. */
+export function sniffedDocument(text: string): 'json' | 'xml' | null {
+  const at = beginOf(text);
+  const first = text.charAt(at);
+  if (first === '{' || first === '[') return 'json';
+  return first === '<' && isMarkup(text, at) ? 'xml' : null;
+}
+
+/** The place after white space and record separators. */
+function beginOf(text: string): number {
+  let at = 0;
+  while (isSpace(text.charCodeAt(at)) || text.charCodeAt(at) === 30) at++;
+  return at;
 }
 
 /** Whether `<` at `at` begins an element, a declaration or a comment. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { detectPath, PATH_KINDS, SHORTEST_PATH } from '../../../../../src/engine/waf/detectors/path.ts';
-import { octetsOf, shapeOf } from '../../../../../src/engine/waf/octets/octet-buffer.ts';
+import { factsOf } from '../../../../../src/engine/waf/octets/octet-buffer.ts';
 
 const HIDDEN = 'step up in a spelling that hides it';
 const PRIVATE = 'step up to a private file';
@@ -65,7 +65,7 @@ test('every detected value has an octet of PATH_KINDS and SHORTEST_PATH octets',
     fc.property(fc.array(pieces, { maxLength: 10 }), (parts) => {
       const value = parts.join('');
       if (detectPath(value) === null) return;
-      expect(shapeOf(octetsOf(value), value.length) & PATH_KINDS).not.toBe(0);
+      expect(factsOf(value).shape & PATH_KINDS).not.toBe(0);
       expect(value.length).toBeGreaterThanOrEqual(SHORTEST_PATH);
     }),
     { numRuns: 5_000 },

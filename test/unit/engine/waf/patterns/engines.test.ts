@@ -5,7 +5,7 @@ import { kindsNeeded } from '../../../../../src/base/regex/cover.ts';
 import { buildDfa } from '../../../../../src/base/regex/dfa.ts';
 import { readProgram } from '../../../../../src/base/regex/program.ts';
 import { startMeter } from '../../../../../src/engine/waf/octets/meter.ts';
-import { octetsOf, shapeOf } from '../../../../../src/engine/waf/octets/octet-buffer.ts';
+import { factsOf, octetsOf } from '../../../../../src/engine/waf/octets/octet-buffer.ts';
 import { lazyDfa, lazyDfaEnd } from '../../../../../src/engine/waf/patterns/lazy-dfa.ts';
 import {
   matcherOf,
@@ -86,7 +86,7 @@ test('mayMatch is never false for a text that the pattern matches', () => {
   fc.assert(
     fc.property(TEXTS, fc.nat(PATTERNS.length - 1), (text, at) => {
       const { matcher, regex } = matchers[at]!;
-      const may = mayMatch(matcher, shapeOf(octetsOf(text), text.length));
+      const may = mayMatch(matcher, factsOf(text).shape);
       if (!may) refused++;
       if (!may) expect(regex.matcher(text).find()).toBe(false);
     }),
@@ -153,5 +153,5 @@ test('patternGroups returns the groups of the leftmost match', () => {
   expect(patternGroups(matcher, 'x 12-', plenty())).toEqual(['12-', '12', null]);
   expect(patternGroups(matcher, 'none', plenty())).toBeNull();
   const text = 'x 12-34';
-  expect(patternMatches(matcher, { text, shape: shapeOf(octetsOf(text), text.length) }, plenty())).toBe(true);
+  expect(patternMatches(matcher, { text, shape: factsOf(text).shape }, plenty())).toBe(true);
 });

@@ -86,7 +86,9 @@ test('multiMatch tests a stage between two stages with the same text', () => {
 
 test('the steps that schedules cost an inspection do not depend on earlier inspections', () => {
   const source = { chains: [], words: 0, setKinds: [] };
-  const classes = [0, 1, 2].map((number): ValueClass => ({ number, chained: [], schedules: [], source }));
+  const classes = [0, 1, 2].map(
+    (number): ValueClass => ({ number, chained: [], schedules: [], dear: [], source }),
+  );
   const asked = fc.record({
     group: fc.constantFrom(...classes),
     shape: fc.integer(),
