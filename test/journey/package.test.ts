@@ -14,7 +14,7 @@ import { sealedPlan } from '../support/embed.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Bounds in octets: some more than the package has now, so that a folder that slips in is noticed. */
-const MOST_PACKED = 3_500_000;
+const MOST_PACKED = 3_700_000;
 const MOST_UNPACKED = 18_500_000;
 
 interface Packed {

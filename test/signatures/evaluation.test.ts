@@ -21,12 +21,12 @@ interface Bound {
 /** By half and paranoia level, the least share of attacks and the greatest of ordinary requests that is stopped. */
 const BOUNDS: Readonly<Record<Half, readonly Bound[]>> = {
   open: [
-    { paranoia: 1, attacks: 0.99, ordinary: 0.007 },
-    { paranoia: 2, attacks: 0.99, ordinary: 0.016 },
+    { paranoia: 1, attacks: 0.99, ordinary: 0.001 },
+    { paranoia: 2, attacks: 0.99, ordinary: 0.002 },
   ],
   closed: [
-    { paranoia: 1, attacks: 0.92, ordinary: 0.012 },
-    { paranoia: 2, attacks: 0.94, ordinary: 0.021 },
+    { paranoia: 1, attacks: 0.94, ordinary: 0.007 },
+    { paranoia: 2, attacks: 0.944, ordinary: 0.011 },
   ],
 };
 

@@ -57,6 +57,6 @@ describe('the starter set', () => {
     expect(ids).toContain(11300);
     expect(score % 5).toBe(0);
     expect(score).toBeGreaterThanOrEqual(5);
-    expect(inspectRequest(exampleRequest({ in: 'path', value: '/error.log' }), 1).score).toBe(4);
+    expect(inspectRequest(exampleRequest({ in: 'path', value: '/production.log' }), 1).score).toBe(4);
   });
 });

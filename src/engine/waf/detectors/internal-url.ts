@@ -25,11 +25,11 @@ const LONGEST_HOST = 300;
 const WEB: ReadonlySet<string> = new Set(['http', 'https', 'ftp', 'ftps', 'ws', 'wss']);
 /** Schemes with which libraries for URLs reach other protocols. */
 const OTHER: ReadonlySet<string> = new Set(
-  `gopher gophers dict ldapi tftp netdoc smb imap imaps pop3 telnet rtsp rmi mysql redis memcached cloudsql ogg
+  `gopher gophers dict ldapi tftp netdoc smb imap imaps pop3 telnet rtsp rmi redis memcached cloudsql ogg
    svn+ssh`.split(/\s+/),
 );
-/** Directory services, which ordinary settings name by host. */
-const DIRECTORY: ReadonlySet<string> = new Set(['ldap', 'ldaps', 'iiop', 'corba']);
+/** Directory services and transfers of files, which ordinary settings name by host. */
+const DIRECTORY: ReadonlySet<string> = new Set(['ldap', 'ldaps', 'iiop', 'corba', 'sftp', 'scp', 'ssh']);
 
 /** Ports of services that have no pages for people. */
 const SERVICE_PORTS: ReadonlySet<number> = new Set([
@@ -68,6 +68,7 @@ const SCHEME = 'scheme of another protocol';
 export function detectInternalUrl(value: string): string | null {
   const begin = skipSpace(value);
   const prose = hasSpace(value, begin);
+  if (prose && hasWords(value, begin)) return null;
   let count = 0;
   for (
     let colon = value.indexOf(':', begin);
@@ -97,6 +98,33 @@ function hasSpace(value: string, at: number): boolean {
   while (space < value.length && !isSpace(value.charCodeAt(space))) space++;
   while (space < value.length && isSpace(value.charCodeAt(space))) space++;
   return space < value.length;
+}
+
+/** The octets behind a URL that are read for words. */
+const MOST_TEXT = 64;
+
+/** Whether a text at `at` goes on with two words of letters: it is about a URL. */
+function hasWords(value: string, at: number): boolean {
+  let place = at;
+  while (place < value.length && !isSpace(value.charCodeAt(place))) place++;
+  // Lines behind a URL are those of another protocol.
+  if (value[place] === '\n' || value[place] === '\r') return false;
+  const limit = Math.min(value.length, place + MOST_TEXT);
+  let words = 0;
+  let letters = 0;
+  for (; place <= limit; place++) {
+    const code = place < limit ? value.charCodeAt(place) : 0x20;
+    if (isLetter(code)) letters = letters < 0 ? letters : letters + 1;
+    else if (isSpace(code)) {
+      if (letters > 1) words++;
+      letters = 0;
+    } else letters = -1;
+  }
+  return words > 1;
+}
+
+function isLetter(code: number): boolean {
+  return isAlphanumeric(code) && !isDigit(code);
 }
 
 /** The beginning of the scheme before a colon; the colon itself: there is none. */
@@ -188,8 +216,16 @@ function parse(text: string): Url {
     port: digits !== '' && isDigits(digits) && digits.length < 6 ? Number(digits) : -1,
     path: text.slice(end + 1, end + 65).toLowerCase(),
     user: at >= 0,
-    ambiguous: isAmbiguous(text, end),
+    // Of two user names one parser takes the first for the host's, another the last.
+    ambiguous: isAmbiguous(text, end) || authority.indexOf('@') !== at || namesInternalHost(authority, at),
   };
+}
+
+/** Whether the user name before `at` is an internal address: `127.0.0.1:80@host`. */
+function namesInternalHost(authority: string, at: number): boolean {
+  if (at <= 0 || !isDigit(authority.charCodeAt(0))) return false;
+  const [user] = authority.slice(0, at).split(':', 1) as [string];
+  return user.includes('.') && meaningOf(user).kind !== 'public';
 }
 
 /** Whether `#@`, `?@`, `\@` or ` &@` ends the authority. */

@@ -33,15 +33,23 @@ const LONGEST_OPERATOR = 16;
 
 /** Operators that compare or combine. */
 const OPERATORS: ReadonlySet<string> = new Set(
-  'ne eq gt gte lt lte in nin regex exists not or and nor type options expr size mod all elemmatch'.split(
+  'ne eq gt gte lt lte in nin regex exists not or and nor type options expr size mod all elemmatch comment'.split(
     ' ',
   ),
 );
-/** Operators that run JavaScript. */
-const CODE_OPERATORS: ReadonlySet<string> = new Set(['where', 'function', 'accumulator', 'func']);
+/** Operators that run JavaScript or read another collection. */
+const CODE_OPERATORS: ReadonlySet<string> = new Set([
+  'where',
+  'function',
+  'accumulator',
+  'func',
+  'lookup',
+  'unionwith',
+  'graphlookup',
+]);
 /** Names of arguments that authenticate. */
 const CREDENTIALS: ReadonlySet<string> = new Set(
-  `user username user_name login email mail pass password passwd passphrase passwort pwd token otp pin secret reset_token
+  `user username user_name login email mail pass password passwd passphrase passwort pwd pw psw pswd token otp pin secret reset_token
    resettoken api_key apikey apitoken code session auth uname`.split(/\s+/),
 );
 
@@ -101,6 +109,8 @@ function isCredential(value: string, at: number): boolean {
 /** Whether the value is nothing but the operator with an operand that matches everything: `{"$gt":""}`, `{"$ne":null}`. */
 function isWholeValue(value: string, at: number, end: number): boolean {
   if (at > 8 || value.length - end > 16) return false;
+  // `[$ne]=1` as a value that a name is put before.
+  if (at === 1 && value.charAt(0) === '[' && value.charAt(end) === ']') return true;
   const before = squeezed(value.slice(0, at));
   const after = squeezed(value.slice(end));
   if (before !== '{' && before !== '[{') return false;
@@ -116,7 +126,7 @@ function isAddedKey(value: string, at: number, end: number): boolean {
   const before = value.slice(0, at).trimEnd();
   if (!before.endsWith(',')) return false;
   const behind = before.slice(0, -1).trimEnd();
-  return behind.length < 2 || behind.endsWith("'") || behind.endsWith('"');
+  return behind.length < 2 || `'"]}`.includes(behind.charAt(behind.length - 1));
 }
 
 /** A short text without white space, quotes and closing brackets, in lower case. */
@@ -169,6 +179,7 @@ function isStatement(): boolean {
   const { text, at } = tokens;
   if (word === 'return') {
     if (!nextToken(tokens)) return false;
+    if (tokens.word === '(' && !nextToken(tokens)) return false;
     return tokens.kind === STRING || ['true', 'false', '1', 'this', '!'].includes(tokens.word);
   }
   if (word === 'sleep' || word === 'while' || word === 'for') return isCalled(text, at);

@@ -7,10 +7,17 @@
  * decide whether it is a command or prose. Grammar: POSIX.1-2017, "Shell Command Language", 2.10.
  */
 import { KIND } from '../../../base/octets/octet-kinds.ts';
-import { isDigit, isSpace, isUpper } from '../octets/latin1.ts';
+import { isDigit, isUpper } from '../octets/latin1.ts';
 import { type Arguments, newArguments, readArguments } from './shell/arguments.ts';
+import { newBefore, passCharacter, resetBefore } from './shell/before.ts';
 import {
   commandKind,
+  isAdministration,
+  isBareCommand,
+  isInterpreter,
+  isLanguage,
+  isScriptName,
+  isTool,
   LONGEST_COMMAND,
   mayBeCommand,
   PREFIX,
@@ -19,7 +26,16 @@ import {
   UNKNOWN,
   WORD,
 } from './shell/commands.ts';
-import { isText } from './shell/prose.ts';
+import { isList } from './shell/lists.ts';
+import {
+  endsReference,
+  isBlankAt,
+  isLineEnd,
+  isProgramFolder,
+  isRubyText,
+  proseBehind,
+} from './shell/places.ts';
+import { beginsScript, isText } from './shell/prose.ts';
 import { fieldSeparator, newWord, readWord, skipBlanks } from './shell/words.ts';
 
 /** The length in octets of the shortest command that is detected: a separator and the name of a program. */
@@ -40,24 +56,6 @@ export const SHELL_KINDS =
   KIND.caret |
   KIND.angle;
 
-/** The text before a place, as far as it matters: how much of it is prose. */
-interface Before {
-  /** Whole words of letters between blanks that are no names of commands. */
-  prose: number;
-  /** The place of the current token. */
-  start: number;
-  /** Letters of the current token, if it has nothing else but punctuation at its end; -1: it has. */
-  letters: number;
-  /** Letters of the current element, that is since the last separator or blank; -1: it has something else. */
-  element: number;
-  /** Tokens between blanks. */
-  tokens: number;
-  /** Whether there is a `?` or `=`: an ampersand may then separate parameters. */
-  query: boolean;
-  /** Whether it begins with a command: what is behind separators belongs to a command line. */
-  line: boolean;
-}
-
 /** Which commands are reported: those put into a value; whole values, too; those in prose, too. */
 const INJECTED = 1;
 const ALONE = 2;
@@ -67,12 +65,20 @@ let mode = INJECTED;
 let loose = false;
 
 // PERF: one state for all calls. Calls are synchronous, and each resets all of its fields.
-const before: Before = { prose: 0, start: 0, letters: 0, element: 0, tokens: 0, query: false, line: false };
+const before = newBefore();
 const word = newWord();
 const args: Arguments = newArguments();
 
 /** The command that was read last. */
-const command = { kind: UNKNOWN, numeric: false, pathed: false, prefixed: false, braced: false, end: 0 };
+const command = {
+  name: '',
+  kind: UNKNOWN,
+  numeric: false,
+  pathed: false,
+  prefixed: false,
+  braced: false,
+  end: 0,
+};
 
 /**
  * Returns the construct found, or `null`. `value` is Latin-1: one character an octet. Takes linear time; never throws.
@@ -110,31 +116,39 @@ function detect(value: string, reported: number): string | null {
 }
 
 function search(value: string): string | null {
-  before.prose = 0;
-  before.start = 0;
-  before.letters = 0;
-  before.element = 0;
-  before.tokens = 0;
-  before.query = false;
-  before.line = false;
+  resetBefore(before);
   const first = commandPlace(value);
   // Without any mark the value itself is the only command that there can be.
   if (!hasSpecial(value, first) && (mode === INJECTED || !mayBeCommand(value, first))) return null;
   const start = atStart(value);
   if (start !== null) return start;
   let passed = 0;
+  let isInTicks = false;
   for (let at = 0; at < value.length; at++) {
     if (PLACES[value.charCodeAt(at)] !== 1) continue;
     // Behind prose nothing counts. PERF: most texts end the search within their first words.
     while (passed < at) {
-      pass(value, passed++);
+      passCharacter(before, value, passed++);
       if (before.prose > 1 && !loose) return null;
+    }
+    if (value.charCodeAt(at) === BACKTICK) {
+      isInTicks = !isInTicks;
+      if (!isInTicks) continue;
     }
     const found = atPlace(value, at);
     if (found !== null) return found;
+    if (isInTicks && !loose && value.charCodeAt(at) === BACKTICK && isWork(value)) {
+      // The code span of a developer's command: what it has inside is an argument of it.
+      const close = value.indexOf('`', at + 1);
+      if (close < 0) return null;
+      at = close;
+      isInTicks = false;
+    }
   }
   return null;
 }
+
+const BACKTICK = 0x60;
 
 /** By octet, 1 if `atPlace` finds something there. */
 const PLACES = new Uint8Array(256);
@@ -156,41 +170,6 @@ function hasSpecial(value: string, from: number): boolean {
   let at = from;
   while (at < value.length && SPECIAL[value.charCodeAt(at)] !== 1) at++;
   return at < value.length;
-}
-
-/** Words of prose from which on their number does not matter. */
-const MUCH_PROSE = 4;
-
-/** Adds the character at `at` to the text before. */
-function pass(value: string, at: number): void {
-  const code = value.charCodeAt(at);
-  if (isSpace(code)) {
-    if (before.letters > 1 && before.prose < MUCH_PROSE && !isName(value.slice(before.start, at)))
-      before.prose++;
-    if (before.letters !== 0) before.tokens++;
-    before.start = at + 1;
-    before.letters = 0;
-    before.element = 0;
-    return;
-  }
-  if (isLetter(code)) {
-    if (before.letters >= 0) before.letters++;
-    if (before.element >= 0) before.element++;
-    return;
-  }
-  if (code === 0x3b || code === 0x7c || code === 0x26) before.element = 0;
-  else before.element = -1;
-  // A dot, comma, colon, mark, hyphen or apostrophe belongs to prose; a hyphen before it makes an option.
-  if (!".,:!?-'".includes(value.charAt(at)) || (code === 0x2d && at === before.start)) before.letters = -1;
-  if (code === 0x3d || code === 0x3f) before.query = true;
-}
-
-function isName(token: string): boolean {
-  return token.length <= LONGEST_COMMAND && commandKind(token.toLowerCase(), false) !== UNKNOWN;
-}
-
-function isLetter(code: number): boolean {
-  return isUpper(code & ~32) || code >= 0x80;
 }
 
 /** What begins at `at`; `null`: nothing that runs a command. */
@@ -229,25 +208,6 @@ function atPlace(value: string, at: number): string | null {
   }
 }
 
-/** Whether the semicolon at `at` ends a reference to a character (`&amp;`). */
-function endsReference(value: string, at: number): boolean {
-  let start = at - 1;
-  while (start > 0 && at - start < 9 && isReferenceCharacter(value.charCodeAt(start))) start--;
-  return start >= 0 && value[start] === '&' && at - start > 2;
-}
-
-function isReferenceCharacter(code: number): boolean {
-  return isUpper(code & ~32) || isDigit(code) || code === 0x23;
-}
-
-function isLineEnd(value: string, at: number): boolean {
-  return value.charCodeAt(at) === 0x0a || value.charCodeAt(at) === 0x0d;
-}
-
-function isBlankAt(value: string, at: number): boolean {
-  return at >= 0 && at < value.length && isSpace(value.charCodeAt(at));
-}
-
 /** Separators and brackets before a command that are skipped at most. */
 const MAX_OPENINGS = 4;
 
@@ -266,6 +226,7 @@ const MAX_PREFIXES = 4;
 /** Reads the command that begins at `from`: its name, after assignments and prefixes; `false`: no known one does. */
 function readCommand(value: string, from: number): boolean {
   command.kind = UNKNOWN;
+  command.name = '';
   command.prefixed = false;
   let at = from;
   for (let turn = 0; turn < MAX_PREFIXES; turn++) {
@@ -277,7 +238,10 @@ function readCommand(value: string, from: number): boolean {
     readWord(value, at, word);
     if (word.end === at) return turn > 0 && last === 'env' && readEnvironment(at);
     if (word.plain === '' && word.variables !== 1) return word.variables > 1 && readBuilt(value);
-    if (word.plain === '' || (command.prefixed && word.plain.startsWith('-'))) {
+    if (
+      word.plain === '' ||
+      (command.prefixed && (word.plain.startsWith('-') || isDigit(word.plain.charCodeAt(0))))
+    ) {
       at = word.end;
       continue;
     }
@@ -325,10 +289,12 @@ function kindOfWord(value: string): number {
   // Only the beginning of a long word is known.
   if (plain.length - slash > LONGEST_COMMAND || isCalled(value, word.end)) return UNKNOWN;
   const name = plain.slice(slash + 1);
+  command.name = name;
   command.pathed = slash >= 0 && isProgramFolder(plain.slice(0, slash + 1));
   command.numeric = NUMERIC.has(name);
   if (slash >= 0 && !command.pathed) return UNKNOWN;
-  return commandKind(name, word.cased);
+  const kind = commandKind(name, word.cased);
+  return kind === UNKNOWN && command.pathed && isScriptName(name) ? PROGRAM : kind;
 }
 
 /**
@@ -355,13 +321,6 @@ const NUMERIC: ReadonlySet<string> = new Set(
   'curl dig host kill nc ncat nslookup ping seq sleep start-sleep telnet timeout usleep wget'.split(' '),
 );
 
-/** Whether the folder of a program is one of a system: `/bin/`, `/usr/local/sbin/`, `/tmp/`, `./`. */
-function isProgramFolder(folder: string): boolean {
-  return (
-    folder.endsWith('bin/') || folder.startsWith('/tmp/') || folder.startsWith('/dev/shm/') || folder === './'
-  );
-}
-
 /** Whether the word at `at` is `name=value`. */
 function isAssignment(value: string, at: number): boolean {
   const equals = word.plain.indexOf('=');
@@ -373,6 +332,19 @@ function isAssignment(value: string, at: number): boolean {
     if (!isUpper(code & ~32) && !isDigit(code) && code !== 0x5f) return false;
   }
   return true;
+}
+
+/** Whether the command that was read last is a tool of developers, or an interpreter without a text to run. */
+function isToolCall(value: string): boolean {
+  const { name, end } = command;
+  if (!isInterpreter(name)) return isTool(name);
+  const option = skipBlanks(value, end);
+  return value[option] !== '-' || !isOneOf(value, option + 1, 'cer');
+}
+
+/** Whether the command that was read last is one of developers or administrators. */
+function isWork(value: string): boolean {
+  return isToolCall(value) || isAdministration(command.name);
 }
 
 /** What hides the name of the command that was read last; `null`: nothing does. */
@@ -387,8 +359,13 @@ function hidden(value: string): string | null {
 /** The command that the value begins with: reported if its name is hidden, or as a command line. */
 function atStart(value: string): string | null {
   const at = commandPlace(value);
+  if (beginsScript(value, at)) {
+    before.line = true;
+    before.work = true;
+    return null;
+  }
   if (';|&\n\r'.includes(value.charAt(at)) || !readCommand(value, at)) return null;
-  const { kind, numeric, end, prefixed } = command;
+  const { kind, name, numeric, end, prefixed } = command;
   const trick = hidden(value);
   if (trick !== null) return trick;
   const quoted = word.breaks > 0;
@@ -396,11 +373,21 @@ function atStart(value: string): string | null {
   before.prose = -1;
   readArguments(value, end, { numeric, args });
   if (args.broken) return 'path with quoting in it';
-  if (mode !== INJECTED && args.prose === 0 && (kind === PROGRAM || args.marks > 0)) return 'command line';
+  before.work = !loose && isWork(value);
+  const bare = isLanguage(name) && args.marks + args.others === 0;
+  if (
+    mode !== INJECTED &&
+    !before.work &&
+    !bare &&
+    args.prose === 0 &&
+    (kind === PROGRAM || args.marks > 0)
+  ) {
+    return 'command line';
+  }
   before.line = true;
   if (args.prose > 0 || (kind !== PROBE && args.marks === 0)) return null;
   if (quoted) return 'command with quoting in its name';
-  if (mode === INJECTED || prefixed || value[args.end] === '#') return null;
+  if (mode === INJECTED || before.work || prefixed || value[args.end] === '#') return null;
   if (!';|&\n'.includes(value.charAt(args.end)) || args.end >= value.length) return null;
   if (!readCommand(value, args.end + 1)) return null;
   return 'chain of commands';
@@ -409,16 +396,22 @@ function atStart(value: string): string | null {
 /** The command behind a separator. */
 function behindSeparator(value: string, at: number): string | null {
   const { prose, letters, element } = before;
-  if (mode === INJECTED && before.line) return null;
+  if (before.line && (mode === INJECTED || before.work)) return null;
   const words = prose + (letters > 1 && isBlankAt(value, at + 1) ? 1 : 0);
   if ((words > 1 && !loose) || !readCommand(value, at + 1)) return null;
   const { kind, numeric, pathed, end, prefixed } = command;
   const trick = hidden(value);
   if (trick !== null) return trick;
+  if (!loose && before.tokens > 0 && isToolCall(value)) return null;
   if (value[end] === '=' || value[end] === ':') return null;
   readArguments(value, end, { numeric, args });
   if (pathed && kind !== UNKNOWN && args.prose < 2) return 'separator and a program by its path';
   const bare = prose <= 0 && element <= 1;
+  if (before.tokens === 0 && before.letters === 0 && at < MAX_OPENINGS && isLine(value, kind)) {
+    return args.end > end && args.marks + args.prose + args.others > 0
+      ? 'separator and a command'
+      : 'separator and the name of a program';
+  }
   if (args.marks > 0 && args.prose <= (kind === PROGRAM ? 2 : bare || loose ? 1 : 0)) {
     return 'separator and a command';
   }
@@ -431,43 +424,23 @@ function behindSeparator(value: string, at: number): string | null {
   if (kind === WORD) return null;
   // A name alone: what stands before has to be no word, and the value no list of words.
   if (kind === PROBE && element > 1) return null;
-  return value.charAt(args.end) === ')' || (!prefixed && isList(value))
+  return value.charAt(args.end) === ')' || (!prefixed && isList(value, before.element))
     ? null
     : 'separator and the name of a program';
 }
 
-/** The most elements of a list that are read. */
-const MAX_ELEMENTS = 16;
+/** The most words of letters among the arguments of a command that the value begins with behind its separator. */
+const MAX_WORD_ARGUMENTS = 4;
 
-/** Whether a value lists words, of which only some are names of commands: `name|id|price`. */
-function isList(value: string): boolean {
-  let elements = 0;
-  let others = 0;
-  for (let start = 0; start <= value.length && elements < MAX_ELEMENTS; ) {
-    let end = start;
-    while (end < value.length && !';|&\n\r'.includes(value.charAt(end))) end++;
-    const element = value
-      .slice(start, Math.min(end, start + LONGEST_COMMAND))
-      .trim()
-      .toLowerCase();
-    if (element !== '') elements++;
-    if (start > 0 && isSimple(element) && !isName(element)) others++;
-    start = end + 1;
+/** Whether the command that was read last is one, whatever words it has for arguments: sentences begin with no separator. */
+function isLine(value: string, kind: number): boolean {
+  if (args.prose > MAX_WORD_ARGUMENTS) return false;
+  if (args.end >= value.length && args.marks + args.prose + args.others === 0) {
+    return kind === PROGRAM || kind === PROBE || isBareCommand(command.name);
   }
-  return others > 0 || (elements > 2 && before.element > 1);
+  if (kind === PROGRAM || args.rooted) return args.marks + args.prose + args.others > 0;
+  return command.name === 'ps' && args.prose === 1;
 }
-
-/** Whether an element is one word of letters and digits. */
-function isSimple(element: string): boolean {
-  for (let at = 0; at < element.length; at++) {
-    const code = element.charCodeAt(at);
-    if (!isLetter(code) && !isDigit(code) && code !== 0x5f && code !== 0x20 && code !== 0x2d) return false;
-  }
-  return element !== '';
-}
-
-/** How far the end of a substitution and the text after it are looked for, in characters. */
-const REACH = 96;
 
 /** The command in a substitution that begins at `from` and ends with `close`. */
 function inSubstitution(value: string, from: number, close: string): string | null {
@@ -479,6 +452,8 @@ function inSubstitution(value: string, from: number, close: string): string | nu
   const { kind, numeric, pathed, end } = command;
   const trick = hidden(value);
   if (trick !== null) return trick;
+  // `npm test` in a text is a command that people write about.
+  if (!loose && isToolCall(value)) return null;
   readArguments(value, end, { numeric, args });
   if (loose && (kind === PROGRAM || (args.marks > 0 && args.prose === 0))) return 'substitution of a command';
   const marked = pathed || args.marks > 0;
@@ -487,33 +462,9 @@ function inSubstitution(value: string, from: number, close: string): string | nu
   // A name that `$(` follows without a blank is no word of prose: `x.jpg$(id).png`.
   const glued = close === ')' && before.letters > 1 && !isBlankAt(value, from - 3);
   const prose = before.prose + (before.letters > 1 && !glued ? 1 : 0) + proseBehind(value, end, close);
-  return prose > (marked ? 1 : 0) ? null : 'substitution of a command';
-}
-
-/** Words of prose behind the end of a substitution, at most two. */
-function proseBehind(value: string, from: number, close: string): number {
-  const limit = Math.min(value.length, from + REACH);
-  let at = from;
-  while (at < limit && value[at] !== close) at++;
-  let words = 0;
-  // What is glued to the substitution is no word of prose.
-  let letters = -1;
-  for (at++; at <= limit && words < 2; at++) {
-    const code = at < limit ? value.charCodeAt(at) : 0x20;
-    if (isLetter(code)) letters = letters < 0 ? letters : letters + 1;
-    else if (isSpace(code)) {
-      if (letters > 1) words++;
-      if (code === 0x0a) return words;
-      letters = 0;
-    } else if (';|&'.includes(value.charAt(at))) return words;
-    else if (!'.,:!?'.includes(value.charAt(at))) letters = -1;
-  }
-  return words;
-}
-
-/** Whether the bracket at `at` begins a text that Ruby runs: `%x(id)`. */
-function isRubyText(value: string, at: number): boolean {
-  return value.charCodeAt(at - 1) === 0x78 && value.charCodeAt(at - 2) === 0x25;
+  // A command in backticks beside a word is a code span, unless it reaches a path from the root.
+  const most = marked && (close === ')' || pathed || args.rooted) ? 1 : 0;
+  return prose > most ? null : 'substitution of a command';
 }
 
 /** Functions that run the text of their argument. */

@@ -107,10 +107,24 @@ export function detectSqlStatement(value: string): string | null {
 function inContexts(value: string, altered: boolean): string | null {
   const found = inDialects(value, 0, altered);
   if (found !== null) return found;
-  const inString = value.includes("'") ? inDialects(value, SINGLE, altered) : null;
+  const inString = isLeft(value, "'") ? inDialects(value, SINGLE, altered) : null;
   if (inString !== null) return inString;
-  const inDouble = value.includes('"') ? inContext(value, { quote: DOUBLE, mysql: true }, altered) : null;
+  const inDouble = isLeft(value, '"') ? inContext(value, { quote: DOUBLE, mysql: true }, altered) : null;
   return inDouble ?? inDollars(value, altered);
+}
+
+/** The most words before a quote that a value leaves; prose and code have more. */
+const MOST_WORDS = 4;
+
+/** Whether a value can be the rest of a string that its first `quote` ends: few words are before it. */
+function isLeft(value: string, quote: string): boolean {
+  const end = value.indexOf(quote);
+  let words = 0;
+  for (let at = 1; at <= end; at++) {
+    if (isSpace(value.charCodeAt(at)) && !isSpace(value.charCodeAt(at - 1))) words++;
+    if (words > MOST_WORDS) return false;
+  }
+  return end >= 0;
 }
 
 /** Reads what is behind the first `$$`, which ends a string of PostgreSQL. */

@@ -40,6 +40,7 @@ const WILDCARD_DOMAINS = [
   'localho.st',
   'fuf.me',
   'rbndr.us',
+  'r3dir.me',
   '1u.ms',
 ] as const;
 /** Domains whose names contain the address that they resolve to. */
@@ -121,6 +122,7 @@ export function numberAddress(host: string): string | null {
   if (!isDigit(host.charCodeAt(0))) return null;
   const parts = host.split('.', 5);
   if (parts.length > 4) return null;
+  if (parts.length === 1) return wrappedAddress(host);
   let address = 0;
   for (const [index, part] of parts.entries()) {
     const value = numberOf(part);
@@ -131,13 +133,26 @@ export function numberAddress(host: string): string | null {
   return [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.');
 }
 
+/** The address of one number; libraries that do not check its range drop what is above 32 bits. */
+function wrappedAddress(host: string): string | null {
+  if (numberOf(host) < 0) return null;
+  const hex = host.startsWith('0x');
+  const base = hex ? 16 : host.startsWith('0') && host.length > 1 ? 8 : 10;
+  let address = 0;
+  for (let at = hex ? 2 : 0; at < host.length; at++) {
+    address = (address * base + Number.parseInt(host.charAt(at), base)) % 2 ** 32;
+  }
+  return [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.');
+}
+
 /** The value of a decimal, octal (`0…`) or hexadecimal (`0x…`) number; -1: the text is no number. */
 function numberOf(part: string): number {
   if (part === '' || part.length > LONGEST_NUMBER) return -1;
   const hex = part.startsWith('0x');
   const base = hex ? 16 : part.startsWith('0') && part.length > 1 ? 8 : 10;
   let value = 0;
-  for (let at = hex ? 2 : 0; at < part.length; at++) {
+  // Python and others write octal numbers as `0o177`.
+  for (let at = hex || part.startsWith('0o') ? 2 : 0; at < part.length; at++) {
     const digit = Number.parseInt(part.charAt(at), base);
     if (Number.isNaN(digit)) return -1;
     value = value * base + digit;

@@ -33,7 +33,9 @@ const PRIVATE: readonly string[] = [
   '/.env /.git /.svn /.ssh /.aws /.kube /.htpasswd /.htaccess /.bash_history /.npmrc /.docker /.pgpass'.split(
     ' ',
   ),
-  '/wp-config.php /configuration.php /localsettings.php /settings.php /application.properties'.split(' '),
+  '/config.php /config.inc.php /database.php /wp-config.php /configuration.php /localsettings.php /settings.php /application.properties'.split(
+    ' ',
+  ),
   '/application.yml /database.yml /secrets.yml /access.log /access_log /error.log /error_log /users.db'.split(
     ' ',
   ),
@@ -50,11 +52,13 @@ const PRIVATE_NAMES: ReadonlySet<string> = new Set(PRIVATE);
 /** Folders that no document has: one step up is enough. */
 const SYSTEM: ReadonlySet<string> = new Set('etc proc windows winnt'.split(' '));
 
-/** Folders at the root of a file system; two steps up lead there, one step is an ordinary relative link. */
+/** Folders that are at the root of a file system only; two steps up lead there, one step is an ordinary relative link. */
 const ROOTS: ReadonlySet<string> = new Set(
-  'bin boot dev etc home lib lib64 mnt opt private proc root sbin srv sys tmp usr users var windows winnt'.split(
-    ' ',
-  ),
+  'boot etc lib64 proc root sbin sys usr var windows winnt'.split(' '),
+);
+/** Folders at the root that programs have too (`../../lib/x.js`); three steps up lead there. */
+const COMMON_ROOTS: ReadonlySet<string> = new Set(
+  'bin dev home lib mnt opt private srv tmp users'.split(' '),
 );
 
 /** The most segments that are compared. */
@@ -65,6 +69,7 @@ export function isPrivateFile(names: string, ups: number): boolean {
   const segments = names.split('/', MAX_SEGMENTS + 1);
   const folder = segments.length > 2 ? segments[1]! : '';
   if (SYSTEM.has(folder) || (ups > 1 && ROOTS.has(folder))) return true;
+  if (ups > 2 && COMMON_ROOTS.has(folder)) return true;
   for (let at = 1; at < segments.length; at++) {
     const name = withoutTail(segments[at]!);
     const next = segments[at + 1];

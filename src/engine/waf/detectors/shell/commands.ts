@@ -32,10 +32,10 @@ add(
    getfacl getmac gpresult groupadd gunzip gzip hexdump hostname hostnamectl httpie icacls ifconfig iptables ipconfig journalctl
    klist ksh killall ldapsearch lastlog lsattr lsb_release lsblk lscpu lsmod lsof lspci lsusb mawk md5sum mkfifo mklink mknod mkfs mkpasswd
    mshta msiexec mysqldump nano nc ncat netcat netsh netstat nltest nmap nohup nslookup ntdsutil openssl passwd pg_dump pkill
-   powershell printenv psexec pstree pwsh python2 python3 quser rar rbash readelf readlink rgrep regsvr32 robocopy rpcclient rsync
+   powershell printenv psexec pstree pwsh python2 python3 quser rar rbash readelf readlink reboot rgrep regsvr32 robocopy rpcclient rsync
    rundll32 schtasks scp sestatus setfacl sftp sha1sum sha256sum shred shutdown smbclient socat ssh sshpass
    strace sudoers systemctl systeminfo tac taskkill tasklist tclsh tcpdump tcsh telnet tftp traceroute tracert tracepath uname
-   uncompress useradd userdel usermod vdir vssadmin wbadmin wevtutil wget whereis whoami wmic wscript xargs xxd xz zcat
+   uncompress uptime useradd userdel usermod vdir vssadmin wbadmin wevtutil wget whereis whoami wmic wscript xargs xterm xxd xz zcat
    zgrep zsh`,
 );
 add(
@@ -58,6 +58,70 @@ const OF_WINDOWS: ReadonlySet<string> = new Set(
 
 /** The longest name, in characters. */
 export const LONGEST_COMMAND = 24;
+
+/** Whether a token is the name of a command, in any case. */
+export function isCommandName(token: string): boolean {
+  return token.length <= LONGEST_COMMAND && commandKind(token.toLowerCase(), false) !== UNKNOWN;
+}
+
+/** Commands of developers, which people write about and which run nothing that an attacker asks for first. */
+const TOOLS: ReadonlySet<string> = new Set(
+  `apt apt-get gem git head helm kubectl docker make man mvn node npm npx pip pip3 source vi vim yarn yum less path type`.split(
+    ' ',
+  ),
+);
+
+/** Whether a name is one of a developer's tools. */
+export function isTool(name: string): boolean {
+  return TOOLS.has(name);
+}
+
+/** Interpreters, which run a file of a developer, or a text that an attacker wrote. */
+const INTERPRETERS: ReadonlySet<string> = new Set('lua perl php python python2 python3 ruby'.split(' '));
+
+/** Whether a name is one of an interpreter. */
+export function isInterpreter(name: string): boolean {
+  return INTERPRETERS.has(name);
+}
+
+/** Shells, whose names alone are names of languages, too. */
+const SHELLS: ReadonlySet<string> = new Set(
+  'ash awk bash cscript csh dash gawk gcc ksh openssl powershell pwsh python2 python3 rbash ssh tclsh tcsh wscript zsh'.split(
+    ' ',
+  ),
+);
+
+/** Whether a name is one of a shell or a language. */
+export function isLanguage(name: string): boolean {
+  return SHELLS.has(name);
+}
+
+/** Whether a file in a folder of programs is a script: `./x.sh`. */
+export function isScriptName(name: string): boolean {
+  return name.length > 3 && (name.endsWith('.sh') || name.endsWith('.py') || name.endsWith('.pl'));
+}
+
+/** Words that are a command if nothing but a separator is before them and nothing is behind. */
+const BARE: ReadonlySet<string> = new Set(
+  'cd df free groups history last mount route set users ver w'.split(' '),
+);
+
+/** Whether a name is a command as the whole value behind a separator: `;history`. */
+export function isBareCommand(name: string): boolean {
+  return BARE.has(name);
+}
+
+/** Commands with which administrators set up machines and transfer files. */
+const ADMINISTRATION: ReadonlySet<string> = new Set(
+  `awk cd chgrp chmod chown cp crontab diff dpkg echo egrep find gcc grep gunzip journalctl ln mkdir mv openssl python
+   python3 rm rsync scp sed service sort split ssh sshpass start systemctl tar test touch traceroute tracert unzip wc
+   which xz zip`.split(/\s+/),
+);
+
+/** Whether a name is one of administration. */
+export function isAdministration(name: string): boolean {
+  return ADMINISTRATION.has(name);
+}
 
 /** Verbs of PowerShell's cmdlets (`Get-Verb`) that attackers use. */
 const VERBS: ReadonlySet<string> = new Set(

@@ -26,7 +26,62 @@ export function isText(value: string, own: number): boolean {
     if (words > MAX_WORDS + own) return true;
     at = end;
   }
-  return lines > 1 && value.length > MAX_LINED_TEXT;
+  return (lines > 1 && value.length > MAX_LINED_TEXT) || isMarkedUp(value);
+}
+
+/** Whether a value shows code: a fenced block of Markdown, or the end tag of an element. */
+function isMarkedUp(value: string): boolean {
+  const fence = value.indexOf('```');
+  if (fence === 0 || (fence > 0 && isSpace(value.charCodeAt(fence - 1)))) {
+    let at = fence + 3;
+    while (at < value.length && !isSpace(value.charCodeAt(at))) at++;
+    while (value[at] === ' ') at++;
+    if (at < value.length && (value[at] === '\n' || value[at] === '\r' || value[fence + 3] === ' '))
+      return true;
+  }
+  return endsElement(value) || hasCodeSpans(value);
+}
+
+/** Whether a text of several lines has two code spans of Markdown. */
+function hasCodeSpans(value: string): boolean {
+  if (!value.includes('\n')) return false;
+  let at = -1;
+  for (let ticks = 0; ticks < 4; ticks++) {
+    at = value.indexOf('`', at + 1);
+    if (at < 0) return false;
+  }
+  return true;
+}
+
+/** Whether a value has the end tag of an element: `</code>`; a redirection has a slash in its path: `</etc/passwd`. */
+function endsElement(value: string): boolean {
+  const tag = value.indexOf('</');
+  if (tag < 0) return false;
+  let at = tag + 2;
+  while (at < value.length && isUpper(value.charCodeAt(at) & ~32)) at++;
+  return at > tag + 2 && value[at] === '>';
+}
+
+/** Words with which a compound command of a script begins, and the word that follows its head. */
+const COMPOUNDS: ReadonlyMap<string, string> = new Map([
+  ['for', 'do'],
+  ['while', 'do'],
+  ['until', 'do'],
+  ['if', 'then'],
+]);
+
+/** The octets of the head of a compound command that are read. */
+const LONGEST_HEAD = 128;
+
+/** Whether a script begins at `at`: its interpreter, or a loop or condition with its body. */
+export function beginsScript(value: string, at: number): boolean {
+  if (value.startsWith('#!/', at)) return true;
+  const blank = value.indexOf(' ', at);
+  if (blank < 0 || blank - at > 5) return false;
+  const body = COMPOUNDS.get(value.slice(at, blank));
+  if (body === undefined) return false;
+  const head = value.slice(blank, blank + LONGEST_HEAD);
+  return head.includes(`; ${body} `) || head.includes(`;${body} `) || head.includes(`\n${body}`);
 }
 
 /** The words of prose in a token: one of letters that is no command, and what is written without blanks. */

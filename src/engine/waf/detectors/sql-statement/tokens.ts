@@ -203,7 +203,11 @@ function isUnary({ kind, flags, size }: SqlTokens, i: number): boolean {
 /** Whether a word, a value or a string is at `i` that no statement has behind a complete condition: prose goes on. */
 export function isProse(tokens: SqlTokens, i: number): boolean {
   const kind = kindAt(tokens, i);
-  return kind === BAREWORD || kind === NUMBER || kind === STRING;
+  if (kind === BAREWORD || kind === NUMBER || kind === STRING) return true;
+  // `… 1=1 is always true`: a word that is an operator, and words.
+  return (
+    kind === OPERATOR && tokens.word[i] !== 0 && kindAt(tokens, i + 1) === BAREWORD && isProse(tokens, i + 2)
+  );
 }
 
 /** Whether the logical connective at `i` is `||`, which joins strings in most dialects. */

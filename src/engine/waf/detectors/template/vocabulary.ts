@@ -52,7 +52,7 @@ export const PAIRS: ReadonlyMap<string, string> = new Map(
   [
     [
       'walk to a class',
-      `class.forname class.classloader class.getclassloader class.protectiondomain class.inspect class.getresource
+      `class.mro class.base class.bases class.subclasses class.forname class.classloader class.getclassloader class.protectiondomain class.inspect class.getresource
        class.module class.getmethod class.getmethods class.getdeclaredmethods class.newinstance class.type
        constructor.constructor constructor.prototype constructor.fromcharcode self._tmpl self.module self.template _self.env _self.getenvironment`,
     ],

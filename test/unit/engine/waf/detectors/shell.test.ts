@@ -29,6 +29,9 @@ describe('a command is found where a shell begins one', () => {
     ['x$(hostname)', 'substitution of a command'],
     ['<(curl 10.0.0.1)', 'substitution of a command'],
     ["system('ls')", 'call that runs a command'],
+    [';history', 'separator and the name of a program'],
+    ['| netsh firewall set opmode disable', 'separator and a command'],
+    [';./x.sh', 'separator and a program by its path'],
   ])('%j: %s', (value, expected) => expect(detectShell(value)).toBe(expected));
 });
 
@@ -64,14 +67,28 @@ describe('prose, lists and code are no commands', () => {
     '$name = f($x);\necho "hello $name";',
     'cats\nls\ndogs',
     'tsc && vite build',
+    '```sh\nnode --test\n```',
+    'Try `npm ls` or `docker run -v $(pwd):/app x`',
+    '`python -m venv .venv; source .venv/bin/activate`',
+    '* `f(id)`\n* `id` [number]',
+    '<pre>$ tail -f a.log | awk "{print}"</pre>',
+    'for f in *.txt; do mv "$f" a/; done',
+    '#!/bin/sh\nls; cat a.txt',
   ])('%j', (value) => expect(detectShell(value)).toBeNull());
 });
 
 describe('command lines alone and commands in prose are left to stricter levels', () => {
-  test.each(['ls -la', 'ifconfig', 'cat /srv/key', 'git log --oneline | head -5'])('%j', (value) => {
+  test.each(['ls -la', 'ifconfig', 'cat /srv/key', 'ls | head -5'])('%j', (value) => {
     expect(detectShell(value)).toBeNull();
     expect(detectCommandLine(value)).not.toBeNull();
   });
+
+  test.each(['git log --oneline | head -5', 'tar -xzf a.tgz; cd a; ./configure && make', 'bash'])(
+    '%j',
+    (value) => {
+      expect(detectCommandLine(value)).toBeNull();
+    },
+  );
 
   test.each([
     'please run this for me; wget -q x.example/a',

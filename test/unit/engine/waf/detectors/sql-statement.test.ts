@@ -128,6 +128,10 @@ describe('what only looks like SQL is not detected', () => {
     '{ user(id: 1) { name } }',
     'sum(rate(http_requests_total{job="api"}[5m])) by (instance) > 0',
     '1 or vector(1)',
+    // what is behind the first quote of a sentence or of code
+    '> Quote: "and 1=1 is always true"',
+    "This happens when an input like ' OR '1'='1 gets into a query",
+    "docker compose exec db psql -c 'select version();'",
   ])('%j', (value) => expect(detectSqlStatement(value)).toBeNull());
 
   test.each(detectorStrings('ordinary'))('$heading: $value', ({ value }) =>
