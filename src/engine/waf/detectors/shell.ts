@@ -38,8 +38,8 @@ import {
 import { beginsScript, isText } from './shell/prose.ts';
 import { fieldSeparator, newWord, readWord, skipBlanks } from './shell/words.ts';
 
-/** The length in octets of the shortest command that is detected: a separator and the name of a program. */
-export const SHORTEST_SHELL = 3;
+/** The length in octets of the shortest command that is detected: a separator and the name of a program (`&w`). */
+export const SHORTEST_SHELL = 2;
 /** Every command but a whole command line has an octet of these kinds: a separator, a substitution, quoting. */
 export const SHELL_KINDS =
   KIND.semicolon |

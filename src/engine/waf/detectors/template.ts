@@ -188,8 +188,6 @@ const NAMESPACES = ['system.diagnostics.', 'system.io.', 'system.net.', 'system.
 /** Texts (`Detector.triggers`): the beginnings of expressions, and what is one without delimiters. */
 export const TEMPLATE_TRIGGERS = [
   ...['{', '$', '<%', '<#', '@(', '#set', '#include(', '#parse(', '#evaluate(', '__'],
-  // `openingAt` takes a square bracket for a brace.
-  ...['#[', '*[', '@[', '~[', '%['],
   ...PACKAGES,
   ...NAMESPACES,
 ];

@@ -3,7 +3,7 @@ import { isSpace, isUpper } from '../../octets/latin1.ts';
 import { isCommandName } from './commands.ts';
 
 /** The text before a place, as far as it matters: how much of it is prose. */
-export interface Before {
+export interface TextBefore {
   /** Whole words of letters between blanks that are no names of commands. */
   prose: number;
   /** The place of the current token. */
@@ -23,12 +23,12 @@ export interface Before {
 }
 
 /** Creates the state; `resetBefore` sets it to the beginning of a value. */
-export function newBefore(): Before {
+export function newBefore(): TextBefore {
   return { prose: 0, start: 0, letters: 0, element: 0, tokens: 0, query: false, line: false, work: false };
 }
 
 /** Sets the state to the beginning of a value. */
-export function resetBefore(before: Before): void {
+export function resetBefore(before: TextBefore): void {
   before.prose = 0;
   before.start = 0;
   before.letters = 0;
@@ -43,7 +43,7 @@ export function resetBefore(before: Before): void {
 const MUCH_PROSE = 4;
 
 /** Adds the character at `at` to the text before. */
-export function passCharacter(before: Before, value: string, at: number): void {
+export function passCharacter(before: TextBefore, value: string, at: number): void {
   const code = value.charCodeAt(at);
   if (isSpace(code)) {
     if (before.letters > 1 && before.prose < MUCH_PROSE && !isCommandName(value.slice(before.start, at)))

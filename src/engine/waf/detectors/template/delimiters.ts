@@ -68,7 +68,8 @@ function startsWithout(text: string, mark: string, at: number): boolean {
   for (let index = 0; index < mark.length; index++) {
     const code = text.charCodeAt(at + index);
     const wanted = mark.charCodeAt(index);
-    if (code !== wanted && !(wanted >= 0x61 && (code | 0x20) === wanted)) return false;
+    const isLetter = wanted >= 0x61 && wanted <= 0x7a;
+    if (code !== wanted && !(isLetter && (code | 0x20) === wanted)) return false;
   }
   return true;
 }
