@@ -22,6 +22,7 @@ const PIECES = [
   ...`http:// // :// a: @ 127.0.0.1 0x7f 1. .nip.io [:: ] file:/ jar: gopher:// # <!-- # exec <esi:`.split(
     ' ',
   ),
+  ...'ls -la /etc certutil whoami'.split(' '),
   '\r\n',
   '\n',
   '\nset ',

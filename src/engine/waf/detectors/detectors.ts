@@ -10,7 +10,14 @@ import { detectNoSql, NOSQL_KINDS, NOSQL_TRIGGERS, SHORTEST_NOSQL } from './nosq
 import { detectObject, OBJECT_KINDS, OBJECT_TRIGGERS, SHORTEST_OBJECT } from './object.ts';
 import { detectPath, PATH_KINDS, PATH_TRIGGERS, SHORTEST_PATH } from './path.ts';
 import { detectScript, SCRIPT_KINDS, SCRIPT_TRIGGERS, SHORTEST_SCRIPT } from './script.ts';
-import { detectCommand, detectCommandLine, detectShell, SHELL_KINDS, SHORTEST_SHELL } from './shell.ts';
+import {
+  COMMAND_LINE_KINDS,
+  detectCommand,
+  detectCommandLine,
+  detectShell,
+  SHELL_KINDS,
+  SHORTEST_SHELL,
+} from './shell.ts';
 import {
   detectSqlStatement,
   SHORTEST_STATEMENT,
@@ -65,13 +72,8 @@ export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
   // A tag, or an attribute with a value.
   detectXSS: { find: detectXss, shortest: SHORTEST_XSS, kinds: KIND.angle | KIND.equals },
   detectShell: { find: detectShell, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
-  // A command line may be one name, which has a letter.
-  detectCommandLine: {
-    find: detectCommandLine,
-    shortest: SHORTEST_SHELL,
-    kinds: SHELL_KINDS | KIND.lower | KIND.upper,
-  },
-  detectCommand: { find: detectCommand, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
+  detectCommandLine: { find: detectCommandLine, shortest: SHORTEST_SHELL, kinds: COMMAND_LINE_KINDS },
+  detectCommand: { find: detectCommand, shortest: SHORTEST_SHELL, kinds: COMMAND_LINE_KINDS },
   detectPath: { find: detectPath, shortest: SHORTEST_PATH, kinds: PATH_KINDS, triggers: PATH_TRIGGERS },
   detectTemplate: {
     find: detectTemplate,

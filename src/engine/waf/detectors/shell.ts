@@ -55,6 +55,8 @@ export const SHELL_KINDS =
   KIND.backslash |
   KIND.caret |
   KIND.angle;
+/** The same for `detectCommandLine` and `detectCommand`: a command line may be one name, which has a letter. */
+export const COMMAND_LINE_KINDS = SHELL_KINDS | KIND.lower | KIND.upper;
 
 /** Which commands are reported: those put into a value; whole values, too; those in prose, too. */
 const INJECTED = 1;

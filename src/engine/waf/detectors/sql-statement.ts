@@ -116,15 +116,24 @@ function inContexts(value: string, altered: boolean): string | null {
 /** The most words before a quote that a value leaves; prose and code have more. */
 const MOST_WORDS = 4;
 
-/** Whether a value can be the rest of a string that its first `quote` ends: few words are before it. */
+/** Whether a value can be the rest of a string that its first `quote` ends: few words are before it, or it ends in a comment. */
 function isLeft(value: string, quote: string): boolean {
   const end = value.indexOf(quote);
   let words = 0;
   for (let at = 1; at <= end; at++) {
     if (isSpace(value.charCodeAt(at)) && !isSpace(value.charCodeAt(at - 1))) words++;
-    if (words > MOST_WORDS) return false;
+    if (words > MOST_WORDS) return endsInComment(value);
   }
   return end >= 0;
+}
+
+/** The most octets of a comment at the end of a value: `-- -`, `--+x`. */
+const LONGEST_COMMENT = 6;
+
+/** Whether a value ends in a short comment, which takes the rest of a query away: sentences and code hardly do. */
+function endsInComment(value: string): boolean {
+  const tail = value.slice(-LONGEST_COMMENT);
+  return tail.includes('--') || tail.includes('/*') || tail.endsWith('#');
 }
 
 /** Reads what is behind the first `$$`, which ends a string of PostgreSQL. */

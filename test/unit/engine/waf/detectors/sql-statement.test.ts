@@ -55,6 +55,8 @@ describe('a whole statement is detected', () => {
     ['select a from b union select c from d where 1=1', MARKED],
     ['delete from orders where 1=1 #', MARKED],
     ["x'; drop table orders", COMMAND],
+    ["any number of words ahead of it'; drop table orders-- -", COMMAND],
+    ["any number of words ahead of it'; drop table orders#", COMMAND],
     ["' revoke all from clerk; --", COMMAND],
     ['5; truncate table orders', COMMAND],
   ])('%j is a %s', (value, expected) => expect(detectSqlStatement(value)).toBe(expected));
