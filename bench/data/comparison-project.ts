@@ -9,7 +9,7 @@ import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 export const ATTACK_KINDS = ['cmdexe', 'log4shell', 'shellshock', 'sqli', 'traversal', 'xss', 'xxe'] as const;
 export type AttackKind = (typeof ATTACK_KINDS)[number];
 
-const BROWSER = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:105.0) Gecko/20100101 Firefox/105.0';
+export const BROWSER = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:105.0) Gecko/20100101 Firefox/105.0';
 const FORM = 'application/x-www-form-urlencoded';
 
 /** The folder of the payloads; `null`: there is no checkout. */
