@@ -1,4 +1,4 @@
-/** Tells lists of words (`name|id|price`) from commands behind separators. */
+/** Distinguishes lists of words (`name|id|price`) from commands behind separators. */
 import { isDigit, isUpper } from '../../octets/latin1.ts';
 import { isCommandName, LONGEST_COMMAND } from './commands.ts';
 

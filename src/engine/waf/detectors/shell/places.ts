@@ -1,4 +1,4 @@
-/** Tells by the octets around a place in a value whether a command can begin or end there. */
+/** Whether a command can begin or end at a place in a value, by the octets around it. */
 import { isDigit, isSpace, isUpper } from '../../octets/latin1.ts';
 
 /** Whether the semicolon at `at` ends a reference to a character (`&amp;`). */
@@ -25,7 +25,7 @@ export function isRubyText(value: string, at: number): boolean {
   return value.charCodeAt(at - 1) === 0x78 && value.charCodeAt(at - 2) === 0x25;
 }
 
-/** How far the end of a substitution and the text after it are looked for, in characters. */
+/** Maximum distance, in characters, at which the end of a substitution and the text after it are searched. */
 const REACH = 96;
 
 /** Words of prose behind the end of a substitution, at most two. */
