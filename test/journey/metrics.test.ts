@@ -5,6 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { METRICS, type MetricDeclaration } from '../../src/base/telemetry/metrics/declared.ts';
+import { NOTIFY_CHANNELS } from '../../src/control/store/tables/notifications.ts';
+import { ZONE_ANSWER_KINDS } from '../../src/control/zones/answer.ts';
+import type { CacheResult } from '../../src/edge/cache/lookup.ts';
+import { HTML_REASONS } from '../../src/edge/markdown/outcome.ts';
+import { ACTIONS } from '../../src/engine/evaluator/decision.ts';
 import { builtCli } from '../support/built.ts';
 import { findProgram, missingProgram, requires } from '../support/requires.ts';
 import { type Served, serve } from '../support/served.ts';
@@ -78,6 +83,41 @@ test.each(['server', 'node'] as const)('samples of a %s have declared labels onl
       expect.arrayContaining([...labels]),
     );
   }
+});
+
+test.each([
+  ['server', ['server']],
+  ['node', ['node', 'workers']],
+] as const)('counters of a %s have a series for each known value from the start', (kind, at) => {
+  const own = Object.entries<MetricDeclaration>(METRICS).filter(
+    ([name, metric]) => metric.values !== undefined && texts[kind].includes(`# TYPE ${name} `),
+  );
+  expect(own.length).toBeGreaterThanOrEqual(kind === 'node' ? 5 : 4);
+  for (const [name, metric] of own) {
+    expect(
+      metric.at.some((one) => (at as readonly string[]).includes(one)),
+      name,
+    ).toBe(true);
+    const known = Object.values(metric.values!).reduce((product, values) => product * values.length, 1);
+    const samples = texts[kind].split('\n').filter((line) => line.startsWith(`${name}{`));
+    expect(samples.length, name).toBeGreaterThanOrEqual(known);
+  }
+});
+
+test('the known values of labels are those of the code that counts', () => {
+  const cache: Readonly<Record<CacheResult, true>> = {
+    ...{ hit: true, stale: true, miss: true, revalidated: true },
+    ...{ shared: true, pass: true, bypass: true, unavailable: true },
+  };
+  const known = {
+    edgeplan_zone_answers_total: { kind: ZONE_ANSWER_KINDS },
+    edgeplan_node_cache_requests_total: { result: Object.keys(cache) },
+    edgeplan_node_markdown_requests_total: { result: ['rendered', ...HTML_REASONS] },
+  };
+  for (const [name, values] of Object.entries(known))
+    expect(METRICS[name as keyof typeof known].values, name).toEqual(values);
+  expect(METRICS.edgeplan_notification_deliveries_total.values.channel).toEqual(NOTIFY_CHANNELS);
+  expect(METRICS.edgeplan_node_requests_total.values.action).toEqual([...ACTIONS, 'none']);
 });
 
 test.each(['server', 'node'] as const)('`edgeplan_build_info` of a %s is 1, with the versions', (kind) => {

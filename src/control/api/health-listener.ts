@@ -12,7 +12,7 @@ import {
   observe,
   type Series,
 } from '../../base/telemetry/metrics/computed.ts';
-import { declared } from '../../base/telemetry/metrics/declared.ts';
+import { declared, startAtZero } from '../../base/telemetry/metrics/declared.ts';
 import { createOperationsServer } from '../../base/telemetry/metrics/operations-server.ts';
 import { addBuildInfo, addProcessMetrics, type BuildInfo } from '../../base/telemetry/metrics/process.ts';
 import type { JobDone } from '../compute/job.ts';
@@ -71,6 +71,7 @@ export function createMetrics({ store, clock, failing, older, build }: ApiMetric
     ...declared('edgeplan_publications_total'),
     registers: [registry],
   });
+  startAtZero(publications, 'edgeplan_publications_total');
   const refusedReports = new Counter({
     ...declared('edgeplan_node_reports_refused_total'),
     registers: [registry],
@@ -98,6 +99,7 @@ export function createMetrics({ store, clock, failing, older, build }: ApiMetric
     ...declared('edgeplan_notification_deliveries_total'),
     registers: [registry],
   });
+  startAtZero(deliveries, 'edgeplan_notification_deliveries_total');
   addBacklog(registry, store, clock);
   const rolledUp = addTrafficMetrics(registry, { store, clock });
   let publishedAt = Number.NEGATIVE_INFINITY;
@@ -127,6 +129,8 @@ export function createMetrics({ store, clock, failing, older, build }: ApiMetric
 function addLogCounts(registry: Registry): Pick<Metrics, 'logged' | 'logFailed'> {
   const entries = new Counter({ ...declared('edgeplan_log_entries_total'), registers: [registry] });
   const failed = new Counter({ ...declared('edgeplan_log_batches_failed_total'), registers: [registry] });
+  startAtZero(entries, 'edgeplan_log_entries_total');
+  startAtZero(failed, 'edgeplan_log_batches_failed_total');
   return {
     logged(result) {
       for (const [outcome, count] of Object.entries(result)) if (count > 0) entries.inc({ outcome }, count);

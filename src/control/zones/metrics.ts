@@ -1,6 +1,6 @@
 /** Metrics of zones: how many there are, what waits, how long versions take, transfers, and secondaries without an answer. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { declared } from '../../base/telemetry/metrics/declared.ts';
+import { declared, startAtZero } from '../../base/telemetry/metrics/declared.ts';
 import type { Store } from '../store/store.ts';
 
 /** The functions that record events of zones. */
@@ -48,6 +48,7 @@ export function addZoneMetrics(registry: Registry, { store, waiting }: ZoneMetri
     registers,
   });
   const answers = new Counter({ ...declared('edgeplan_zone_answers_total'), registers });
+  startAtZero(answers, 'edgeplan_zone_answers_total');
   return {
     published: (sinceChangeMs) => delay.observe(Math.max(0, sinceChangeMs) / 1_000),
     answered: (kind) => answers.inc({ kind }),

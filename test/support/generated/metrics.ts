@@ -11,7 +11,8 @@ const HEADER = `<!-- Generated from src/base/telemetry/metrics/declared.ts: \`np
 \`edgeplan serve --ops-port\` and \`edgeplan node --ops-port\` serve \`/metrics\` on loopback, in Prometheus'
 text format. Names have base units (seconds, bytes); counters end in \`_total\`, and a histogram has \`_bucket\`, \`_sum\` and
 \`_count\`. Both have the metrics of the process and of Node as well: \`process_*\` and \`nodejs_*\`, as the package prom-client
-documents them. No label has a value that a visitor can choose.
+documents them. No label has a value that a visitor can choose. A counter whose labels have known values has a series for each of
+them from the start, at 0, so that \`rate()\` sees the first event.
 `;
 
 const PARTS = [

@@ -3,6 +3,7 @@
  * name, and `METRICS.md` is generated from here. Names follow Prometheus' conventions: base units (seconds, bytes) as a
  * suffix, `_total` for counters.
  */
+import type { Counter } from 'prom-client';
 
 /** What a metric is. */
 export interface MetricDeclaration {
@@ -10,6 +11,11 @@ export interface MetricDeclaration {
   /** The processes that have it. `workers`: a node with `--workers` only. */
   readonly at: readonly ('server' | 'node' | 'workers')[];
   readonly labels: readonly string[];
+  /**
+   * All values of each label, if they are known. The series of such a counter begin at 0, as Prometheus' "Avoid missing metrics"
+   * demands: `rate()` of a series that appears with 1 does not see its first event.
+   */
+  readonly values?: Readonly<Record<string, readonly string[]>>;
   /** The option that the process needs for it; absent: none. */
   readonly needs?: '--control' | '--log' | '--zones' | '--acme';
   /** Meaning and unit; one sentence without a full stop. */
@@ -76,6 +82,7 @@ export const METRICS = {
     type: 'counter',
     at: ['server'],
     labels: ['kind'],
+    values: { kind: ['plan', 'tombstone'] },
     help: 'Revisions published by this process: plans, and tombstones of names that must not be served',
   },
   edgeplan_publication_delay_seconds: {
@@ -100,6 +107,10 @@ export const METRICS = {
     type: 'counter',
     at: ['server'],
     labels: ['channel', 'outcome'],
+    values: {
+      channel: ['email', 'sms', 'webhook'],
+      outcome: ['delivered', 'retry', 'refused', 'skipped'],
+    },
     help: 'Attempts to deliver a notification, by channel (`email`, `sms`, `webhook`) and outcome; `retry`: it is attempted again',
   },
   edgeplan_notifications_waiting: {
@@ -133,6 +144,7 @@ export const METRICS = {
     type: 'counter',
     at: ['server'],
     labels: ['kind'],
+    values: { kind: ['soa', 'axfr', 'ixfr', 'error', 'refused'] },
     needs: '--zones',
     help: 'Requests to the server of zones, by what they were answered with; `refused`: no valid signature',
   },
@@ -154,6 +166,7 @@ export const METRICS = {
     type: 'counter',
     at: ['server'],
     labels: ['outcome'],
+    values: { outcome: ['issued', 'refused', 'failed'] },
     needs: '--acme',
     help: 'Orders at the CA that have ended, by `outcome`: `issued`; `refused`: for some of the names; `failed`',
   },
@@ -197,18 +210,24 @@ export const METRICS = {
     type: 'counter',
     at: ['server'],
     labels: ['outcome'],
+    values: { outcome: ['stored', 'repeated', 'dropped'] },
     help: 'Entries of decision logs that nodes shipped: `stored`, `repeated` (stored before), `dropped` (too old, of no domain, or beyond the bound of their domain and day)',
   },
   edgeplan_log_batches_failed_total: {
     type: 'counter',
     at: ['server'],
     labels: ['code'],
+    values: { code: ['full', 'busy', 'unavailable'] },
     help: 'Batches of log entries that could not be stored, by the reason: `full`, `busy`, `unavailable`; nodes send them again',
   },
   edgeplan_node_requests_total: {
     type: 'counter',
     at: ['node'],
     labels: ['action', 'status'],
+    values: {
+      action: ['forward', 'block', 'challenge', 'redirect', 'respond', 'refuse', 'none'],
+      status: ['1xx', '2xx', '3xx', '4xx', '5xx'],
+    },
     help: 'Requests, by decided action (`forward`, `block`, `challenge`, `redirect`, `respond`, `refuse`; `none`: refused before any plan was evaluated) and class of the status (`2xx`)',
   },
   edgeplan_node_request_duration_seconds: {
@@ -227,12 +246,21 @@ export const METRICS = {
     type: 'counter',
     at: ['node'],
     labels: ['result'],
+    values: {
+      result: ['hit', 'stale', 'miss', 'revalidated', 'shared', 'pass', 'bypass', 'unavailable'],
+    },
     help: 'Requests that reached the cache, by result: `hit`, `stale`, `miss`, `revalidated`, `shared`, `pass`, `bypass`, `unavailable`',
   },
   edgeplan_node_markdown_requests_total: {
     type: 'counter',
     at: ['node'],
     labels: ['result'],
+    values: {
+      result: [
+        ...['rendered', 'size', 'coding', 'no-transform', 'busy', 'late', 'depth', 'growth', 'address'],
+        ...['empty', 'failed'],
+      ],
+    },
     help: 'Requests for Markdown, by result: `rendered`, or why HTML was sent: `size`, `coding`, `no-transform`, `busy`, `late`, `depth`, `growth`, `address`, `empty`, `failed`',
   },
   edgeplan_node_dry_run_requests_total: {
@@ -257,12 +285,16 @@ export const METRICS = {
     type: 'counter',
     at: ['node'],
     labels: ['bound'],
+    values: { bound: ['all', 'address'] },
     help: 'Connections closed at a limit: of all connections (`all`), or of one address (`address`)',
   },
   edgeplan_node_handshakes_refused_total: {
     type: 'counter',
     at: ['node'],
     labels: ['reason'],
+    values: {
+      reason: ['unknown', 'suspended', 'no_certificate', 'no_name', 'bad_name'],
+    },
     help: 'Refused TLS handshakes, by reason: `unknown` (no domain has the name), `suspended`, `no_certificate`, `no_name` (none was sent), `bad_name` (no host name)',
   },
   edgeplan_node_websockets: {
@@ -485,4 +517,14 @@ export function declared(name: MetricName): {
 } {
   const { help, labels } = METRICS[name];
   return { name, help, labelNames: labels };
+}
+
+/** Adds the series of a counter at 0, one for each combination of the `values` of its labels. Without `values` it adds none. */
+export function startAtZero(counter: Counter, name: MetricName): void {
+  const { values }: MetricDeclaration = METRICS[name];
+  if (values === undefined) return;
+  let series: readonly Readonly<Record<string, string>>[] = [{}];
+  for (const [label, known] of Object.entries(values))
+    series = series.flatMap((labels) => known.map((value) => ({ ...labels, [label]: value })));
+  for (const labels of series) counter.inc(labels, 0);
 }

@@ -1,6 +1,6 @@
 /** Metrics of certificates that the server obtains: what is due, and what orders have come to. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { declared } from '../../../base/telemetry/metrics/declared.ts';
+import { declared, startAtZero } from '../../../base/telemetry/metrics/declared.ts';
 import type { Store } from '../../store/store.ts';
 
 /** The functions that record events. */
@@ -20,5 +20,6 @@ export function addIssuerMetrics(registry: Registry, store: Store): IssuerMetric
     },
   });
   const ended = new Counter({ ...declared('edgeplan_certificate_orders_total'), registers });
+  startAtZero(ended, 'edgeplan_certificate_orders_total');
   return { ended: (outcome) => ended.inc({ outcome }) };
 }

@@ -9,7 +9,7 @@ import {
   observe,
   type Series,
 } from '../../../base/telemetry/metrics/computed.ts';
-import { declared, type MetricName } from '../../../base/telemetry/metrics/declared.ts';
+import { declared, type MetricName, startAtZero } from '../../../base/telemetry/metrics/declared.ts';
 import { addProcessMetrics } from '../../../base/telemetry/metrics/process.ts';
 import { ACTIONS, type Action } from '../../../engine/evaluator/decision.ts';
 import type { TrafficState } from '../../following/traffic/traffic.ts';
@@ -106,6 +106,7 @@ function addAnswers(registry: Registry, tally: Tally): void {
     registers,
     collect() {
       this.reset();
+      startAtZero(this, 'edgeplan_node_requests_total');
       for (const [action, row] of Object.entries(tally.statuses)) {
         row.forEach((value, group) => {
           if (value > 0) this.inc({ action, status: `${group}xx` }, value);
@@ -118,6 +119,7 @@ function addAnswers(registry: Registry, tally: Tally): void {
     registers,
     collect() {
       this.reset();
+      startAtZero(this, 'edgeplan_node_cache_requests_total');
       for (const [result, value] of tally.caches) this.inc({ result }, value);
     },
   });
@@ -126,6 +128,7 @@ function addAnswers(registry: Registry, tally: Tally): void {
     registers,
     collect() {
       this.reset();
+      startAtZero(this, 'edgeplan_node_markdown_requests_total');
       for (const [result, value] of tally.markdown) this.inc({ result }, value);
     },
   });

@@ -72,6 +72,18 @@ describe('/metrics', () => {
     }
   });
 
+  it('has each series of a known label value from the start, with 0', async () => {
+    const { get } = await listen();
+    const { text } = await get('/metrics');
+    expect(text.split('\n')).toEqual(
+      expect.arrayContaining([
+        'edgeplan_node_requests_total{action="forward",status="5xx"} 0',
+        'edgeplan_node_cache_requests_total{result="revalidated"} 0',
+        'edgeplan_node_markdown_requests_total{result="no-transform"} 0',
+      ]),
+    );
+  });
+
   it('returns the same counts when it is scraped twice', async () => {
     const { metrics, get } = await listen();
     metrics.done(subject.entry({}));
@@ -85,11 +97,12 @@ describe('/metrics', () => {
       metrics.done(subject.entry({ target: `/${at}` }, { status: at, cache: `word ${at}` }));
     }
     const { text } = await get('/metrics');
-    expect(text.split('\n').filter((line) => line.startsWith('edgeplan_node_requests_total'))).toHaveLength(
-      6,
-    );
+    const requests = text.split('\n').filter((line) => line.startsWith('edgeplan_node_requests_total'));
+    // 7 actions with 5 classes of status, and `0xx`.
+    expect(requests).toHaveLength(36);
     const caches = text.split('\n').filter((line) => line.startsWith('edgeplan_node_cache_requests_total{'));
-    expect(caches).toHaveLength(33);
+    // 8 results, 32 words, and `other`.
+    expect(caches).toHaveLength(41);
     expect(caches.at(-1)).toBe('edgeplan_node_cache_requests_total{result="other"} 4968');
   });
 
