@@ -7,6 +7,7 @@
 import { KIND } from '../../../base/octets/octet-kinds.ts';
 import { isEventAttribute } from './script/attributes.ts';
 import { CALL_TRIGGERS, callConstruct, memberConstruct } from './script/calls.ts';
+import { DIALOG_TRIGGERS, dialogConstruct } from './script/dialogs.ts';
 import { EVENTS } from './xss/events.ts';
 
 /** Every detected value has an attribute's `=`, a bracket of a call or a template, or the `<` of a tag. */
@@ -16,11 +17,16 @@ export const SCRIPT_KINDS = KIND.equals | KIND.round | KIND.backtick | KIND.squa
 export const SHORTEST_SCRIPT = 8;
 
 /** Texts (`Detector.triggers`): what a tag can take apart, a name with a NUL, an event, a call or a member that is judged. */
-export const SCRIPT_TRIGGERS = ['<', '\0', ...Array.from(EVENTS, (event) => `on${event}`), ...CALL_TRIGGERS];
+export const SCRIPT_TRIGGERS = [
+  ...['<', '\0'],
+  ...Array.from(EVENTS, (event) => `on${event}`),
+  ...CALL_TRIGGERS,
+  ...DIALOG_TRIGGERS,
+];
 
 /** Returns the construct of script in `value` (Latin-1), or `null`. Takes linear time; never throws. */
 export function detectScript(value: string): string | null {
-  const found = inCode(value);
+  const found = inCode(value) ?? dialogConstruct(value);
   if (found !== null || !value.includes('<')) return found;
   const plain = withoutTags(value);
   if (plain.length === value.length) return null;

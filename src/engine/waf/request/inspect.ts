@@ -22,7 +22,7 @@ import type { CompiledRule, CompiledRuleSet } from './rule-set.ts';
 import { type RuleContext, type RuleRun, runRule } from './rules.ts';
 import { type Bucket, classOf, mayDiffer, type ValueClass } from './target-classes.ts';
 import { testDear, testValue } from './test-value.ts';
-import { openBody, openTransaction } from './transaction.ts';
+import { hasMore, openBody, openTransaction } from './transaction.ts';
 import { readTx, THRESHOLD_NAME, type Tx, writeTx } from './tx.ts';
 import { endRequest, toValue } from './values.ts';
 import { textOf } from './variables.ts';
@@ -71,8 +71,7 @@ export function inspectWith(level: CompiledRuleSet, input: WafInput, settings: W
   runRules(inspection, 0, level.bodyRules);
   if (!inspection.stopped) {
     openBody(transaction);
-    // Every value source of phase 2 is part of a body.
-    if (transaction.body !== null) testMembers(inspection, 2);
+    if (hasMore(transaction)) testMembers(inspection, 2);
     runRules(inspection, level.bodyRules, level.rules.length);
   }
   endRequest(level.values);

@@ -4,6 +4,7 @@
  */
 import type {
   SignatureRule,
+  WafCollection,
   WafCondition,
   WafScalar,
   WafTargets,
@@ -200,6 +201,9 @@ export const VALUE_SOURCES: readonly ValueSource[] = [
     names: true,
     isScalar: false,
   },
+  further('ARGS', ({ args }) => args),
+  further('REQUEST_COOKIES', ({ cookies }) => cookies),
+  further('REQUEST_HEADERS', ({ headers }) => headers),
   {
     variables: ['XML'],
     phase: 2,
@@ -227,6 +231,15 @@ export const VALUE_SOURCES: readonly ValueSource[] = [
   ),
   ...BODY_SCALARS.map((variable) => scalar(variable, 2)),
 ];
+
+/** Further readings of the members of a variable, from phase 2 on. */
+function further(
+  variable: WafCollection,
+  select: (readings: Transaction['further']) => readonly NamedValue[],
+): ValueSource {
+  const members: ValueSource['members'] = (transaction) => select(transaction.further);
+  return { variables: [variable], phase: 2, members, names: false, isScalar: false };
+}
 
 function postArguments({ body }: Transaction): readonly NamedValue[] {
   return body?.parsed.args ?? NONE;

@@ -12,6 +12,7 @@ import {
 import { type Meter, startMeter } from '../octets/meter.ts';
 import type { BodyProcessor } from './bodies/body.ts';
 import type { MultipartFlag, NamedValue, ParsedBody } from './bodies/parsed-body.ts';
+import { decodedValues, unsplit, unsplitCookies } from './bodies/readings.ts';
 import type { Exclusions, WafInput } from './inspection.ts';
 import { allTx, createTx, readTx, type Tx, type TxStart } from './tx.ts';
 import {
@@ -27,6 +28,8 @@ import {
   readHeaders,
   readRequestLine,
 } from './variables.ts';
+
+const NONE: readonly NamedValue[] = [];
 
 /** The state of one inspection. */
 export interface Transaction {
@@ -45,6 +48,8 @@ export interface Transaction {
   rawBody: string | null;
   /** `null` in phase 1. */
   body: ReadBody | null;
+  /** Further readings (`readings.ts`), from phase 2 on if `decodes`. */
+  further: FurtherReadings;
   /** Whether rules run, and whether they may deny (`ctl:ruleEngine`). */
   engine: 'On' | 'Off' | 'DetectionOnly';
   readonly tx: Tx;
@@ -53,6 +58,15 @@ export interface Transaction {
   readonly exclusions: Exclusions;
   readonly meter: Meter;
 }
+
+/** Further readings, as members of ARGS, REQUEST_COOKIES and REQUEST_HEADERS. */
+interface FurtherReadings {
+  readonly args: readonly NamedValue[];
+  readonly cookies: readonly NamedValue[];
+  readonly headers: readonly NamedValue[];
+}
+
+const NO_READINGS: FurtherReadings = { args: NONE, cookies: NONE, headers: NONE };
 
 /** Opens the transaction of a request; `steps` is its step budget. */
 export function openTransaction(
@@ -76,6 +90,7 @@ export function openTransaction(
     decodes: false,
     rawBody: null,
     body: null,
+    further: NO_READINGS,
     engine: 'On',
     tx: createTx(from.start),
     matched: [],
@@ -87,8 +102,31 @@ export function openTransaction(
 /** Steps of parsing a body, for each octet. */
 const BODY_STEPS = 6;
 
-/** Begins phase 2: parses the body, if there is one. */
+/** Begins phase 2: parses the body, if there is one, and reads what arguments and cookies are besides their text. */
 export function openBody(transaction: Transaction): void {
+  readBodyOf(transaction);
+  if (transaction.decodes) readFurther(transaction);
+}
+
+/** Whether phase 2 has members that phase 1 did not have: those of a body, and further readings. */
+export function hasMore({ body, further }: Transaction): boolean {
+  const { args, cookies, headers } = further;
+  return body !== null || args.length > 0 || cookies.length > 0 || headers.length > 0;
+}
+
+function readFurther(transaction: Transaction): void {
+  const { line, query, body, cookies, headers } = transaction;
+  const args = [...decodedValues(query), ...decodedValues(body?.parsed.args ?? NONE)];
+  const rest = line.query === null ? null : unsplit(line.query, query);
+  const header = unsplitCookies(cookies);
+  transaction.further = {
+    args: rest === null ? args : [...args, rest],
+    cookies: header === null ? decodedValues(cookies) : [...decodedValues(cookies), header],
+    headers: decodedValues(headers),
+  };
+}
+
+function readBodyOf(transaction: Transaction): void {
   const { input, processor, headers, forced, decodes, meter } = transaction;
   if (input.body === null || input.body.length === 0) return;
   const contentType = headerOf(headers, 'content-type') ?? '';
@@ -106,30 +144,28 @@ export function isScalar(variable: WafVariable): variable is WafScalar {
   return SCALARS.has(variable);
 }
 
-const NONE: readonly NamedValue[] = [];
-
 /** The members of a collection, in the order of the request. */
 export function membersOf(transaction: Transaction, variable: WafCollection): readonly NamedValue[] {
-  const { body, query } = transaction;
+  const { body, query, further } = transaction;
   switch (variable) {
     case 'ARGS':
-      return body === null || body.parsed.args.length === 0 ? query : [...query, ...body.parsed.args];
+      return [...namedArguments(transaction), ...further.args];
     case 'ARGS_GET':
       return query;
     case 'ARGS_POST':
       return body?.parsed.args ?? NONE;
     case 'ARGS_NAMES':
-      return namesOf(membersOf(transaction, 'ARGS'));
+      return namesOf(namedArguments(transaction));
     case 'ARGS_GET_NAMES':
       return namesOf(query);
     case 'ARGS_POST_NAMES':
       return namesOf(body?.parsed.args ?? NONE);
     case 'REQUEST_COOKIES':
-      return transaction.cookies;
+      return [...transaction.cookies, ...further.cookies];
     case 'REQUEST_COOKIES_NAMES':
       return namesOf(transaction.cookies);
     case 'REQUEST_HEADERS':
-      return transaction.headers;
+      return [...transaction.headers, ...further.headers];
     case 'REQUEST_HEADERS_NAMES':
       return namesOf(transaction.headers);
     case 'FILES':
@@ -155,6 +191,11 @@ export function membersOf(transaction: Transaction, variable: WafCollection): re
     default:
       return variable satisfies never;
   }
+}
+
+/** The arguments as they were sent. */
+function namedArguments({ query, body }: Transaction): readonly NamedValue[] {
+  return body === null || body.parsed.args.length === 0 ? query : [...query, ...body.parsed.args];
 }
 
 function namesOf(members: readonly NamedValue[]): readonly NamedValue[] {
@@ -205,7 +246,7 @@ export function scalarOf(transaction: Transaction, variable: WafScalar): string 
     case 'MATCHED_VAR_NAME':
       return transaction.matched.at(-1)?.name ?? null;
     case 'ARGS_COMBINED_SIZE':
-      return String(combinedSize(membersOf(transaction, 'ARGS')));
+      return String(combinedSize(namedArguments(transaction)));
     case 'FULL_REQUEST_LENGTH':
       return String(headSize(transaction) + (body?.text.length ?? 0));
     default:

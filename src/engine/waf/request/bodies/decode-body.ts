@@ -35,6 +35,7 @@ import {
 } from './media-types.ts';
 import { type MultipartPart, splitMultipart } from './multipart-split.ts';
 import { addTo, type BodyInput, EMPTY_BODY, type ParsedBody, report, toUtf8 } from './parsed-body.ts';
+import { unsplit } from './readings.ts';
 import { parseXml } from './xml.ts';
 
 /** A body that was read. */
@@ -120,6 +121,8 @@ function readForm(decoder: Decoder, { input, media, charsets }: Document): Parse
       // ASP.NET undoes percent-encoding first and the charset second.
       if (text === input.text) for (const label of charsets) addConverted(decoder, argument, label);
     }
+    const rest = unsplit(text, args);
+    if (rest !== null) addTo(decoder, decoder.args, rest);
     nest(decoder, { name: '', value: text }, 0);
   }
   const isForm = languageOf(media.type) === 'form';

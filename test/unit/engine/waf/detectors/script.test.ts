@@ -14,6 +14,8 @@ const PIECES = 'script put together from pieces';
 const MEMBER = 'computed member of the global object';
 const TAG = 'tag put together from pieces';
 const MARKUP = 'script put together from pieces of markup';
+const DIALOG = 'call of a dialog';
+const HIDDEN_DIALOG = 'hidden call of a dialog';
 
 describe('script is detected', () => {
   test.each([
@@ -43,12 +45,37 @@ describe('script is detected', () => {
     ['<<i>script</i>>f()', TAG],
     ['<![CDATA[<]]>SCRIPT<![CDATA[>]]>f()', TAG],
     ['"o<b>nmouseover=alert<b>(2)//', MARKUP],
+    ['prompt(2)', DIALOG],
+    ["'-confirm(2)-'", DIALOG],
+    ['"autofocus=alert(2)//', DIALOG],
+    ['(prompt())', DIALOG],
+    ['[2].find(confirm(2))', DIALOG],
+    ['alert?.(2)', DIALOG],
+    ['alert.call(null, 2)', HIDDEN_DIALOG],
+    ['confirm.apply(self,[2])', HIDDEN_DIALOG],
+    ['(alert)(2)', HIDDEN_DIALOG],
+    ['[confirm][0](2)', HIDDEN_DIALOG],
+    ['[2].map(prompt)', HIDDEN_DIALOG],
+    ['[2,3].with(0, alert).pop()(2)', HIDDEN_DIALOG],
+    ["self[/*a*/'alert'/*b*/](2)", HIDDEN_DIALOG],
+    ['al\\u0065rt(2)', HIDDEN_DIALOG],
+    ["('\\141\\154\\145\\162\\164\\50\\62\\51')()", HIDDEN_DIALOG],
+    ['[].sort.call`${alert}2`', HIDDEN_DIALOG],
+    ['Reflect.set.call`${location}${"href"}${name}`', HIDDEN_DIALOG],
   ])('%j is a %s', (value, expected) => expect(detectScript(value)).toBe(expected));
 });
 
 describe('what only looks like script is not detected', () => {
   test.each([
     '<p>Hello <b>world</b></p>',
+    'alert()',
+    'How does confirm(2) differ from prompt(2)?',
+    'promise.then(alert)',
+    'window.alert = function () {}',
+    'list.forEach(x => alert(x))',
+    'smoke alert (2)',
+    'alerts[0](x)',
+    'M\\u00fcller',
     '<a href="https://example.com/?online=true&onpage=2">x</a>',
     'Set onclick="save()" on the button',
     'window.onload = function () { init(); }',
