@@ -1,6 +1,6 @@
 /**
- * What signatures stop: the attack half of the WAF Comparison Project, the attacks of the Core Rule Set's own tests (those that
- * go-ftw sends) and our evaluation sets, by the starter set, by the Core Rule Set here and by libmodsecurity with the same
+ * What signatures stop: the attack half of the WAF Comparison Project, the payloads of waf-bypass, the attacks of the Core Rule
+ * Set's own tests (those that go-ftw sends) and our evaluation sets, by the starter set, by the Core Rule Set here and by libmodsecurity with the same
  * rules. Nothing is timed.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -13,6 +13,7 @@ import type { WafProgram } from '../src/engine/waf/request/inspection.ts';
 import { type FtwCase, readFtwCases } from '../test/crs/ftw.ts';
 import { asksOfRequest, judgeCase, wireInput } from '../test/crs/run.ts';
 import { ATTACK_KINDS, BROWSER, comparisonProject, projectRequests } from './data/comparison-project.ts';
+import { bypassRequests, ENCODINGS, wafBypass } from './data/waf-bypass.ts';
 import { attacksOf, HALVES, ordinaryOf } from './data/waf-sets.ts';
 import { crsProgram, DEBIAN_CRS, hasModSecurity, startGuarded, startOrigin } from './harness/modsecurity.ts';
 import type { RunningNginx } from './harness/nginx.ts';
@@ -37,7 +38,12 @@ export async function run(options: BenchOptions): Promise<readonly Row[]> {
   const directory = existsSync(join(checkout, 'rules')) ? checkout : DEBIAN_CRS;
   const crs = existsSync(directory) ? crsProgram(directory) : null;
   const tests = directory === checkout ? testCases(checkout, options) : [];
-  const subjects = [...projectSubjects(options), ...testSubjects(tests, crs), ...ownSubjects(options)];
+  const subjects = [
+    ...projectSubjects(options),
+    ...bypassSubjects(options),
+    ...testSubjects(tests, crs),
+    ...ownSubjects(options),
+  ];
   const starter = loadSignatures(openSignatures(readFileSync(STARTER)));
   const rows = subjects.flatMap((subject) => starterRows(starter, subject));
   if (crs === null) return [...rows, absent('Core Rule Set: install `modsecurity-crs`')];
@@ -115,6 +121,27 @@ function projectSubjects({ quick }: BenchOptions): readonly Subject[] {
     ...kinds,
     { name: 'comparison project, harmless', requests: harmless, goals: [{ atMost: 0 }, null] },
   ];
+}
+
+function bypassSubjects({ quick }: BenchOptions): readonly Subject[] {
+  const folder = wafBypass();
+  if (folder === null) return [];
+  const all = bypassRequests(folder).filter((_, at) => !quick || at % QUICK_STEP === 0);
+  const attacks = all.filter(({ isAttack }) => isAttack);
+  const encodings = ENCODINGS.map((encoding): Subject => {
+    const requests = attacks.filter((one) => one.encoding === encoding).map(({ request }) => request);
+    return {
+      name: `waf-bypass, ${encoding === '' ? 'as written' : encoding}`,
+      requests,
+      goals: [null, null],
+    };
+  });
+  const harmless = all.filter(({ isAttack }) => !isAttack).map(({ request }) => request);
+  const subjects = [
+    ...encodings,
+    { name: 'waf-bypass, harmless', requests: harmless, goals: [{ atMost: 0 }, null] } satisfies Subject,
+  ];
+  return subjects.filter(({ requests }) => requests.length > 0);
 }
 
 function ownSubjects({ quick }: BenchOptions): readonly Subject[] {
