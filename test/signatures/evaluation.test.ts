@@ -25,8 +25,8 @@ const BOUNDS: Readonly<Record<Half, readonly Bound[]>> = {
     { paranoia: 2, attacks: 0.99, ordinary: 0.002 },
   ],
   closed: [
-    { paranoia: 1, attacks: 0.94, ordinary: 0.007 },
-    { paranoia: 2, attacks: 0.944, ordinary: 0.011 },
+    { paranoia: 1, attacks: 0.949, ordinary: 0.007 },
+    { paranoia: 2, attacks: 0.958, ordinary: 0.011 },
   ],
 };
 

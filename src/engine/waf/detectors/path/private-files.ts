@@ -39,6 +39,15 @@ const PRIVATE: readonly string[] = [
   '/application.yml /database.yml /secrets.yml /access.log /access_log /error.log /error_log /users.db'.split(
     ' ',
   ),
+  '/parameters.yml /parameters.yaml /secrets.yaml /credentials.yml.enc /master.key /oauth-private.key /laravel.log'.split(
+    ' ',
+  ),
+  '/settings.py /local_settings.py /local.xml /appsettings.json /tomcat-users.xml /server.xml /id_ecdsa'.split(
+    ' ',
+  ),
+  '/.gitconfig /.git-credentials /.netrc /.pypirc /.mysql_history /.terraform /.vault-token /terraform.tfstate'.split(
+    ' ',
+  ),
   '/httpd.conf /nginx.conf /php.ini /my.cnf /id_rsa /id_ed25519 /authorized_keys'.split(' '),
 ].flat();
 
