@@ -16,6 +16,7 @@ import {
   isBareCommand,
   isInterpreter,
   isLanguage,
+  isOrdinaryName,
   isScriptName,
   isTool,
   LONGEST_COMMAND,
@@ -35,7 +36,7 @@ import {
   isRubyText,
   proseBehind,
 } from './shell/places.ts';
-import { beginsScript, isText } from './shell/prose.ts';
+import { beginsScript, isQuotedPhrase, isText } from './shell/prose.ts';
 import { fieldSeparator, newWord, readWord, skipBlanks } from './shell/words.ts';
 
 /** The length in octets of the shortest command that is detected: a separator and the name of a program (`&w`). */
@@ -376,12 +377,14 @@ function atStart(value: string): string | null {
   readArguments(value, end, { numeric, args });
   if (args.broken) return 'path with quoting in it';
   before.work = !loose && isWork(value);
-  const bare = isLanguage(name) && args.marks + args.others === 0;
+  const bare = (isLanguage(name) || isOrdinaryName(name)) && args.marks + args.others === 0;
   if (
     mode !== INJECTED &&
     !before.work &&
     !bare &&
-    args.prose === 0 &&
+    !isQuotedPhrase(value) &&
+    // `bash $(command) vs backticks` is a question.
+    args.prose + (value[args.end] === ')' ? proseBehind(value, args.end, ')') : 0) === 0 &&
     (kind === PROGRAM || args.marks > 0)
   ) {
     return 'command line';
@@ -392,7 +395,14 @@ function atStart(value: string): string | null {
   if (mode === INJECTED || before.work || prefixed || value[args.end] === '#') return null;
   if (!';|&\n'.includes(value.charAt(args.end)) || args.end >= value.length) return null;
   if (!readCommand(value, args.end + 1)) return null;
-  return 'chain of commands';
+  readArguments(value, command.end, { numeric: false, args });
+  return isTopic() ? null : 'chain of commands';
+}
+
+/** Whether the command that was read last is a shell, and has words of prose behind it: `curl | bash security`. */
+function isTopic(): boolean {
+  const { name } = command;
+  return (isLanguage(name) || name === 'sh') && args.prose > 0 && args.marks + args.others === 0;
 }
 
 /** The command behind a separator. */
@@ -408,6 +418,7 @@ function behindSeparator(value: string, at: number): string | null {
   if (value[end] === '=' || value[end] === ':') return null;
   readArguments(value, end, { numeric, args });
   if (pathed && kind !== UNKNOWN && args.prose < 2) return 'separator and a program by its path';
+  if (before.line && isTopic()) return null;
   const bare = prose <= 0 && element <= 1;
   if (before.tokens === 0 && before.letters === 0 && at < MAX_OPENINGS && isLine(value, kind)) {
     return args.end > end && args.marks + args.prose + args.others > 0

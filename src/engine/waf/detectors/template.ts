@@ -146,9 +146,21 @@ function polyglot(value: string, at: number, { mark }: Opening): string | null {
   return value.length - at <= PROBE_OCTETS ? 'delimiters of several template languages' : null;
 }
 
-/** The octets around an expression. */
+/** The octets around an expression; infinitely many around one that is shown as code. */
 function around(value: string, start: number): number {
-  return value.includes('`') ? Number.POSITIVE_INFINITY : value.length - (tokens.at - start);
+  return value.includes('`') || isShown(value, start)
+    ? Number.POSITIVE_INFINITY
+    : value.length - (tokens.at - start);
+}
+
+/** Elements of HTML and of wikis that show their content as it is written. */
+const SHOWING = ['<nowiki>', '<code>', '<pre>', '<verbatim>'] as const;
+
+/** Whether the tag of such an element ends at `start`. */
+function isShown(value: string, start: number): boolean {
+  if (value.charCodeAt(start - 1) !== 0x3e) return false;
+  const before = value.slice(Math.max(0, start - 10), start).toLowerCase();
+  return SHOWING.some((tag) => before.endsWith(tag));
 }
 
 /** Finds what is an expression without delimiters, too: a static method in OGNL, a type in SpEL, Thymeleaf's `__${`. */

@@ -39,7 +39,19 @@ function isMarkedUp(value: string): boolean {
     if (at < value.length && (value[at] === '\n' || value[at] === '\r' || value[fence + 3] === ' '))
       return true;
   }
-  return endsElement(value) || hasCodeSpans(value);
+  return endsElement(value) || hasCodeSpans(value) || isBlockList(value);
+}
+
+/** Whether a text begins with a key and a list of YAML below it: `script:`, `  - make test`. */
+function isBlockList(value: string): boolean {
+  const line = value.indexOf('\n');
+  if (line < 2) return false;
+  let end = line - 1;
+  if (value[end] === '\r') end--;
+  if (value[end] !== ':') return false;
+  let at = line + 1;
+  while (value[at] === ' ') at++;
+  return value[at] === '-' && value[at + 1] === ' ';
 }
 
 /** Whether a text of several lines has two code spans of Markdown. */
@@ -62,6 +74,12 @@ function endsElement(value: string): boolean {
   return at > tag + 2 && value[at] === '>';
 }
 
+/** Whether a value is one text in quotes, as searches write it: a shell takes it for one word. */
+export function isQuotedPhrase(value: string): boolean {
+  const quote = value.charAt(0);
+  return (quote === '"' || quote === "'") && value.indexOf(quote, 1) === value.length - 1;
+}
+
 /** Words with which a compound command of a script begins, and the word that follows its head. */
 const COMPOUNDS: ReadonlyMap<string, string> = new Map([
   ['for', 'do'],
@@ -75,13 +93,57 @@ const LONGEST_HEAD = 128;
 
 /** Whether a script begins at `at`: its interpreter, or a loop or condition with its body. */
 export function beginsScript(value: string, at: number): boolean {
-  if (value.startsWith('#!/', at)) return true;
+  if (value.startsWith('#!/', at) || isPrompt(value, at) || isSchedule(value, at)) return true;
   const blank = value.indexOf(' ', at);
   if (blank < 0 || blank - at > 5) return false;
   const body = COMPOUNDS.get(value.slice(at, blank));
   if (body === undefined) return false;
   const head = value.slice(blank, blank + LONGEST_HEAD);
   return head.includes(`; ${body} `) || head.includes(`;${body} `) || head.includes(`\n${body}`);
+}
+
+/** The longest prompt that is read, in octets. */
+const LONGEST_PROMPT = 64;
+
+/** Whether the prompt of a terminal is at `at`: `C:\Users>`, `PS C:\>`, `pi@host:~$ `. What follows was copied from it. */
+function isPrompt(value: string, at: number): boolean {
+  const drive = value.startsWith('PS ', at) ? at + 3 : at;
+  const ofWindows = value.startsWith(':\\', drive + 1) && isUpper(value.charCodeAt(drive) & ~32);
+  const limit = Math.min(value.length, at + LONGEST_PROMPT);
+  let host = false;
+  for (let end = at; end < limit; end++) {
+    const mark = value.charAt(end);
+    if (ofWindows) {
+      if (mark === '>') return true;
+      if (';|&"$`<\n'.includes(mark)) return false;
+      continue;
+    }
+    if (mark === '@') host = true;
+    if (mark === '$' || mark === '#') return host && value.charAt(end + 1) === ' ';
+    if (isSpace(value.charCodeAt(end)) || ';|&"`<>'.includes(mark)) return false;
+  }
+  return false;
+}
+
+/** The fields of a time in crontab(5), and the octets that are read of them. */
+const TIME_FIELDS = 5;
+const LONGEST_TIME = 64;
+const NICKNAMES = ['@reboot ', '@yearly ', '@annually ', '@monthly ', '@weekly ', '@daily ', '@hourly '] as const;
+
+/** Whether a line of a crontab is at `at`: a time, and then a command. */
+function isSchedule(value: string, at: number): boolean {
+  if (value[at] === '@') return NICKNAMES.some((name) => value.startsWith(name, at));
+  const limit = Math.min(value.length, at + LONGEST_TIME);
+  let fields = 0;
+  let length = 0;
+  for (let end = at; end < limit && fields < TIME_FIELDS; end++) {
+    if (isSpace(value.charCodeAt(end))) {
+      if (length > 0) fields++;
+      length = 0;
+    } else if (!'0123456789*/,-'.includes(value.charAt(end))) return false;
+    else length++;
+  }
+  return fields === TIME_FIELDS;
 }
 
 /** The words of prose in a token: one of letters that is no command, and what is written without blanks. */
