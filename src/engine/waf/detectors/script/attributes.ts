@@ -129,10 +129,31 @@ function codeAt(value: string, from: number): number {
   const quote = value.charCodeAt(start);
   const end = valueEnd(value, start, isQuote(quote) ? quote : 0);
   const text = value.slice(start, end).toLowerCase();
+  const closed = isQuote(quote) && end < value.length && value.charCodeAt(end) === quote;
   const isCode = text.includes('(') || text.includes('`', 1) || text.includes('=') || text.includes('\\');
   if (SINKS.some((sink) => text.includes(sink)) && (isCode || text.includes(':'))) return PAGE_CODE;
+  if (closed && isPageCall(text.slice(1))) return NO_CODE;
   // JSX writes braces where HTML has quotes.
   return isCode && !text.startsWith('{') && !text.startsWith('${') ? CODE : NO_CODE;
+}
+
+/** Arguments of a call in a page: words, numbers and one kind of quotes. */
+const ARGUMENT_MARKS = '\'" _-';
+
+/**
+ * Whether the text of an attribute is one call of a function of the page, `save()`, `return check(this);`: script that an
+ * attacker puts into the page cannot name its functions, and calls those of the browser, which are `SINKS`.
+ */
+function isPageCall(text: string): boolean {
+  let at = text.startsWith('return ') ? 'return '.length : 0;
+  const name = at;
+  while (isNamePart(text.charCodeAt(at)) && text.charCodeAt(at) !== 0) at++;
+  if (at === name || text.charCodeAt(at) !== 0x28) return false;
+  at++;
+  while (isNamePart(text.charCodeAt(at)) || (at < text.length && ARGUMENT_MARKS.includes(text.charAt(at)))) at++;
+  if (text.charCodeAt(at) !== 0x29) return false;
+  const rest = text.slice(at + 1).trim();
+  return rest === '' || rest === ';';
 }
 
 /** The place where a value ends: at its quote, else at `>` or the end of the line; at most `LONGEST_VALUE` on. */

@@ -96,9 +96,11 @@ export function beginsScript(value: string, at: number): boolean {
   if (value.startsWith('#!/', at) || isPrompt(value, at) || isSchedule(value, at)) return true;
   const blank = value.indexOf(' ', at);
   if (blank < 0 || blank - at > 5) return false;
+  const head = value.slice(blank, blank + LONGEST_HEAD);
   const body = COMPOUNDS.get(value.slice(at, blank));
   if (body === undefined) return false;
-  const head = value.slice(blank, blank + LONGEST_HEAD);
+  // PowerShell: `if ($x -eq 5) { … }`.
+  if (head.startsWith(' ($')) return head.includes(') {');
   return head.includes(`; ${body} `) || head.includes(`;${body} `) || head.includes(`\n${body}`);
 }
 
