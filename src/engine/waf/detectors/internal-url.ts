@@ -213,12 +213,13 @@ function parse(text: string): Url {
   const colon = place.indexOf(':', bracket);
   const host = colon < 0 ? place : place.slice(0, colon);
   const digits = colon < 0 ? '' : place.slice(colon + 1);
+  const meaning = meaningOf(host);
   return {
     host,
-    meaning: meaningOf(host),
+    meaning,
     port: digits !== '' && isDigits(digits) && digits.length < 6 ? Number(digits) : -1,
     path: text.slice(end + 1, end + 65).toLowerCase(),
-    user: at >= 0 && !isCredentials(authority.slice(0, at)),
+    user: at >= 0 && !(meaning.kind === 'private' && isCredentials(authority.slice(0, at))),
     // Of two user names one parser takes the first for the host's, another the last.
     ambiguous: isAmbiguous(text, end) || authority.indexOf('@') !== at || namesInternalHost(authority, at),
   };
@@ -231,7 +232,7 @@ function namesInternalHost(authority: string, at: number): boolean {
   return user.includes('.') && meaningOf(user).kind !== 'public';
 }
 
-/** Whether a user name has a password behind it, and no dot that makes it look like a host: `admin:1234`. */
+/** Whether a user name has a password behind it, and no dot of a host: `admin:1234`, as cameras have it. */
 function isCredentials(user: string): boolean {
   const colon = user.indexOf(':');
   return colon > 0 && colon < user.length - 1 && !user.includes('.') && !isDigits(user.slice(0, colon));

@@ -141,16 +141,17 @@ function codeAt(value: string, from: number): number {
 const ARGUMENT_MARKS = '\'" _-';
 
 /**
- * Whether the text of an attribute is one call of a function of the page, `save()`, `return check(this);`: script that an
+ * Whether the text of an attribute is one call of a function of the page, `save()`, `return cart.check(this);`: script that an
  * attacker puts into the page cannot name its functions, and calls those of the browser, which are `SINKS`.
  */
 function isPageCall(text: string): boolean {
   let at = text.startsWith('return ') ? 'return '.length : 0;
   const name = at;
-  while (isNamePart(text.charCodeAt(at)) && text.charCodeAt(at) !== 0) at++;
+  while ((isNamePart(text.charCodeAt(at)) && text.charCodeAt(at) !== 0) || text[at] === '.') at++;
   if (at === name || text.charCodeAt(at) !== 0x28) return false;
   at++;
-  while (isNamePart(text.charCodeAt(at)) || (at < text.length && ARGUMENT_MARKS.includes(text.charAt(at)))) at++;
+  while (isNamePart(text.charCodeAt(at)) || (at < text.length && ARGUMENT_MARKS.includes(text.charAt(at))))
+    at++;
   if (text.charCodeAt(at) !== 0x29) return false;
   const rest = text.slice(at + 1).trim();
   return rest === '' || rest === ';';

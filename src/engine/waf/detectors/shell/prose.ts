@@ -39,7 +39,47 @@ function isMarkedUp(value: string): boolean {
     if (at < value.length && (value[at] === '\n' || value[at] === '\r' || value[fence + 3] === ' '))
       return true;
   }
-  return endsElement(value) || hasCodeSpans(value) || isBlockList(value);
+  return (
+    endsElement(value) ||
+    hasCodeSpans(value) ||
+    isBlockList(value) ||
+    isSetting(value) ||
+    isWikiTemplate(value)
+  );
+}
+
+/** Whether a value is a setting whose text is in quotes: `archive_command = 'test ! -f %f && cp %p %f'`. */
+function isSetting(value: string): boolean {
+  let at = 0;
+  while (isUpper(value.charCodeAt(at) & ~32) || value[at] === '_' || value[at] === '.') at++;
+  const name = at;
+  while (value[at] === ' ') at++;
+  if (name < 2 || value[at] !== '=') return false;
+  at++;
+  while (value[at] === ' ') at++;
+  return (
+    (value[at] === '"' || value[at] === "'") && value.indexOf(value.charAt(at), at + 1) === value.length - 1
+  );
+}
+
+/** Whether a value begins with a template of a wiki and its arguments: `{{Command|systemctl restart ssh}}`. */
+function isWikiTemplate(value: string): boolean {
+  if (!value.startsWith('{{')) return false;
+  let at = 2;
+  while (isUpper(value.charCodeAt(at) & ~32)) at++;
+  return at > 3 && value[at] === '|' && value.includes('}}', at);
+}
+
+/** Whether the command at `at` prints a variable that the value sets before it: `a=1; echo $a`. An exercise does. */
+export function printsOwnVariable(value: string, at: number, command: string, end: number): boolean {
+  const dollar = command === 'echo' ? value.indexOf('$', at) : -1;
+  if (dollar < 0 || dollar >= end) return false;
+  let last = dollar + 1;
+  while (isUpper(value.charCodeAt(last) & ~32)) last++;
+  const name = value.slice(dollar + 1, last);
+  if (name === '' || value.indexOf('$', last) >= 0) return false;
+  const set = value.indexOf(`${name}=`);
+  return set >= 0 && set < at && (set === 0 || isSpace(value.charCodeAt(set - 1)));
 }
 
 /** Whether a text begins with a key and a list of YAML below it: `script:`, `  - make test`. */
@@ -93,7 +133,13 @@ const LONGEST_HEAD = 128;
 
 /** Whether a script begins at `at`: its interpreter, or a loop or condition with its body. */
 export function beginsScript(value: string, at: number): boolean {
-  if (value.startsWith('#!/', at) || isPrompt(value, at) || isSchedule(value, at)) return true;
+  if (
+    value.startsWith('#!/', at) ||
+    value.startsWith('[ -', at) ||
+    isPrompt(value, at) ||
+    isSchedule(value, at)
+  )
+    return true;
   const blank = value.indexOf(' ', at);
   if (blank < 0 || blank - at > 5) return false;
   const head = value.slice(blank, blank + LONGEST_HEAD);
@@ -130,7 +176,15 @@ function isPrompt(value: string, at: number): boolean {
 /** The fields of a time in crontab(5), and the octets that are read of them. */
 const TIME_FIELDS = 5;
 const LONGEST_TIME = 64;
-const NICKNAMES = ['@reboot ', '@yearly ', '@annually ', '@monthly ', '@weekly ', '@daily ', '@hourly '] as const;
+const NICKNAMES = [
+  '@reboot ',
+  '@yearly ',
+  '@annually ',
+  '@monthly ',
+  '@weekly ',
+  '@daily ',
+  '@hourly ',
+] as const;
 
 /** Whether a line of a crontab is at `at`: a time, and then a command. */
 function isSchedule(value: string, at: number): boolean {

@@ -17,6 +17,10 @@ const MARKUP = 'script put together from pieces of markup';
 
 describe('script is detected', () => {
   test.each([
+    ['<b onclick="print()">', EVENT],
+    ['<b onclick="save();alert(1)">', EVENT],
+    ['<b onclick="load(\'//a.example\')">', EVENT],
+    ['<b onclick="save()', EVENT],
     ['onwheel="alert(2)"></td>', EVENT],
     ['style="color:red" onanimationend="confirm(2)"', EVENT],
     ['<dfn tabindex=1 ondeactivate=prompt(2)>', EVENT],
@@ -48,6 +52,9 @@ describe('script is detected', () => {
 
 describe('what only looks like script is not detected', () => {
   test.each([
+    '<button onclick="save()">Save</button>',
+    '<form onsubmit="return cart.check(this);">',
+    '<td onclick="mark(\'a1\')">',
     '<p>Hello <b>world</b></p>',
     '<a href="https://example.com/?online=true&onpage=2">x</a>',
     'Set onclick="save()" on the button',

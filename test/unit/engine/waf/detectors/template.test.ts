@@ -65,6 +65,7 @@ describe('a value is reported with its construct', () => {
 
 describe('merge fields and code are not reported', () => {
   test.each([
+    'see <nowiki>{{7*7}}</nowiki>',
     '{{name}}',
     '{{ user.first_name | default("x") }}',
     '${amount}',
