@@ -25,11 +25,12 @@ const LONGEST_HOST = 300;
 const WEB: ReadonlySet<string> = new Set(['http', 'https', 'ftp', 'ftps', 'ws', 'wss']);
 /** Schemes with which libraries for URLs reach other protocols. */
 const OTHER: ReadonlySet<string> = new Set(
-  `gopher gophers dict ldapi tftp netdoc smb imap imaps pop3 telnet rtsp rmi redis memcached cloudsql ogg
-   svn+ssh`.split(/\s+/),
+  'gopher gophers dict ldapi tftp netdoc smb pop3 telnet rmi memcached cloudsql ogg'.split(' '),
 );
-/** Directory services and transfers of files, which ordinary settings name by host. */
-const DIRECTORY: ReadonlySet<string> = new Set(['ldap', 'ldaps', 'iiop', 'corba', 'sftp', 'scp', 'ssh']);
+/** Directory services, transfers of files, mail, caches and cameras, which ordinary settings name by host. */
+const DIRECTORY: ReadonlySet<string> = new Set(
+  'ldap ldaps iiop corba sftp scp ssh svn+ssh imap imaps redis rtsp'.split(' '),
+);
 
 /** Ports of services that have no pages for people. */
 const SERVICE_PORTS: ReadonlySet<number> = new Set([
@@ -158,6 +159,8 @@ function schemed(value: string, start: number, colon: number): string | null {
   while (isSlash(value.charCodeAt(from)) && from - colon < 16) from++;
   const url = parse(value.slice(from, from + LONGEST_URL));
   if (slashless && !url.host.includes('.')) return null;
+  // Cameras have an address of the own network.
+  if (scheme === 'rtsp' && url.meaning.kind === 'private' && url.meaning.plain && !url.ambiguous) return null;
   if (directory)
     return isDigits(url.host.replaceAll('.', '')) || url.meaning.kind !== 'public' ? SCHEME : null;
   return judge(url);
@@ -210,12 +213,13 @@ function parse(text: string): Url {
   const colon = place.indexOf(':', bracket);
   const host = colon < 0 ? place : place.slice(0, colon);
   const digits = colon < 0 ? '' : place.slice(colon + 1);
+  const meaning = meaningOf(host);
   return {
     host,
-    meaning: meaningOf(host),
+    meaning,
     port: digits !== '' && isDigits(digits) && digits.length < 6 ? Number(digits) : -1,
     path: text.slice(end + 1, end + 65).toLowerCase(),
-    user: at >= 0,
+    user: at >= 0 && !(meaning.kind === 'private' && isCredentials(authority.slice(0, at))),
     // Of two user names one parser takes the first for the host's, another the last.
     ambiguous: isAmbiguous(text, end) || authority.indexOf('@') !== at || namesInternalHost(authority, at),
   };
@@ -226,6 +230,12 @@ function namesInternalHost(authority: string, at: number): boolean {
   if (at <= 0 || !isDigit(authority.charCodeAt(0))) return false;
   const [user] = authority.slice(0, at).split(':', 1) as [string];
   return user.includes('.') && meaningOf(user).kind !== 'public';
+}
+
+/** Whether a user name has a password behind it, and no dot of a host: `admin:1234`, as cameras have it. */
+function isCredentials(user: string): boolean {
+  const colon = user.indexOf(':');
+  return colon > 0 && colon < user.length - 1 && !user.includes('.') && !isDigits(user.slice(0, colon));
 }
 
 /** Whether `#@`, `?@`, `\@` or ` &@` ends the authority. */

@@ -29,7 +29,7 @@ const ATTRIBUTES: ReadonlySet<string> = new Set(
 /** Returns the construct found in `value` (Latin-1), or `null`. Takes linear time; never throws. */
 export function detectLdap(value: string): string | null {
   const text = value.length > LONGEST_VALUE ? value.slice(0, LONGEST_VALUE) : value;
-  if (isFilter(text, skipSpace(text, 0))) return 'filter that matches any entry';
+  if (isFilter(text, skipSpace(text, 0)) && !isExplained(text)) return 'filter that matches any entry';
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -53,6 +53,30 @@ export function detectLdap(value: string): string | null {
     depth = 0;
   }
   return null;
+}
+
+/** Whether the last bracket closes a filter, and two words of letters follow: a text about it. */
+function isExplained(value: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < value.length; at++) {
+    if (value[at] === '(') depth++;
+    else if (value[at] === ')') depth--;
+  }
+  const words = value
+    .slice(value.lastIndexOf(')') + 1)
+    .split(' ')
+    .filter((word) => word.length > 1);
+  return depth === 0 && words.length > 1 && words.every((word) => isWord(word));
+}
+
+function isWord(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (!isLetter(text.charCodeAt(at))) return false;
+  return true;
+}
+
+/** A letter, or an octet of one beyond ASCII. */
+function isLetter(code: number): boolean {
+  return ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a) || code >= 0x80;
 }
 
 /** The place behind the closing brackets at `at`. */

@@ -5,7 +5,7 @@
  * One pass with a stack of `MOST_OPEN` lookups, of each of which `LONGEST_TEXT` characters are stored.
  */
 import { KIND } from '../../../base/octets/octet-kinds.ts';
-import { hexUnit } from '../octets/latin1.ts';
+import { hexUnit, isUpper } from '../octets/latin1.ts';
 
 export const LOOKUP_KINDS = KIND.dollar;
 
@@ -59,13 +59,20 @@ export function detectLookup(value: string): string | null {
     const found = constructOf(open.at(-1));
     if (found !== null) return found;
   }
-  return null;
+  // A lookup that the value does not close may be closed by what the application appends.
+  return open.some((lookup) => isWanted(lookup)) ? 'JNDI lookup' : null;
+}
+
+function isWanted({ text, hasDefault }: Lookup): boolean {
+  return !hasDefault && text.startsWith(WANTED);
 }
 
 /** The construct of a lookup whose text is complete enough. */
 function constructOf(lookup: Lookup | undefined): string | null {
-  if (lookup === undefined || lookup.hasDefault || !lookup.text.startsWith(WANTED)) return null;
-  return lookup.isNested ? 'JNDI lookup put together from others' : 'JNDI lookup';
+  if (lookup === undefined || !isWanted(lookup)) return null;
+  if (lookup.isNested) return 'JNDI lookup put together from others';
+  // `${jndi:ldap}` in a text about it has no name: nothing is looked up.
+  return lookup.text.length > WANTED.length && !isUpper(lookup.last & ~32) ? 'JNDI lookup' : null;
 }
 
 /** The length of the escape or character at `at`: 6 of `\u006a`, else 1. */

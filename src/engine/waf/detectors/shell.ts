@@ -16,7 +16,9 @@ import {
   isBareCommand,
   isInterpreter,
   isLanguage,
+  isOrdinaryName,
   isScriptName,
+  isShell,
   isTool,
   LONGEST_COMMAND,
   mayBeCommand,
@@ -31,11 +33,13 @@ import {
   endsReference,
   isBlankAt,
   isLineEnd,
+  isOneOf,
   isProgramFolder,
   isRubyText,
   proseBehind,
+  proseBehindBracket,
 } from './shell/places.ts';
-import { beginsScript, isText } from './shell/prose.ts';
+import { beginsScript, isQuotedPhrase, isText, printsOwnVariable } from './shell/prose.ts';
 import { fieldSeparator, newWord, readWord, skipBlanks } from './shell/words.ts';
 
 /** The length in octets of the shortest command that is detected: a separator and the name of a program (`&w`). */
@@ -212,15 +216,7 @@ function atPlace(value: string, at: number): string | null {
 
 /** Separators and brackets before a command that are skipped at most. */
 const MAX_OPENINGS = 4;
-
-function isOpening(value: string, at: number): boolean {
-  return isOneOf(value, at, '{(!;&|\n\r');
-}
-
-/** Whether a character is at `at`, and one of `marks`. */
-function isOneOf(value: string, at: number, marks: string): boolean {
-  return at < value.length && marks.includes(value.charAt(at));
-}
+const OPENINGS = '{(!;&|\n\r';
 
 /** Words before a command that are read at most: assignments, `sudo`, `then`. */
 const MAX_PREFIXES = 4;
@@ -233,7 +229,7 @@ function readCommand(value: string, from: number): boolean {
   let at = from;
   for (let turn = 0; turn < MAX_PREFIXES; turn++) {
     at = skipBlanks(value, at);
-    for (let skipped = 0; skipped < MAX_OPENINGS && isOpening(value, at); skipped++)
+    for (let skipped = 0; skipped < MAX_OPENINGS && isOneOf(value, at, OPENINGS); skipped++)
       at = skipBlanks(value, at + 1);
     const braced = at > from && value[at - 1] === '{';
     const last = word.plain;
@@ -376,12 +372,14 @@ function atStart(value: string): string | null {
   readArguments(value, end, { numeric, args });
   if (args.broken) return 'path with quoting in it';
   before.work = !loose && isWork(value);
-  const bare = isLanguage(name) && args.marks + args.others === 0;
+  const ordinary = isOrdinaryName(name) && args.end >= value.length;
+  const bare = (isLanguage(name) || ordinary) && args.marks + args.others === 0;
   if (
     mode !== INJECTED &&
     !before.work &&
     !bare &&
-    args.prose === 0 &&
+    !isQuotedPhrase(value) &&
+    args.prose + proseBehindBracket(value, args.end) === 0 &&
     (kind === PROGRAM || args.marks > 0)
   ) {
     return 'command line';
@@ -392,7 +390,13 @@ function atStart(value: string): string | null {
   if (mode === INJECTED || before.work || prefixed || value[args.end] === '#') return null;
   if (!';|&\n'.includes(value.charAt(args.end)) || args.end >= value.length) return null;
   if (!readCommand(value, args.end + 1)) return null;
-  return 'chain of commands';
+  readArguments(value, command.end, { numeric: false, args });
+  return isTopic() ? null : 'chain of commands';
+}
+
+/** Whether the command that was read last is a shell, and has words of prose behind it: `curl | bash security`. */
+function isTopic(): boolean {
+  return isShell(command.name) && args.prose > 0 && args.marks + args.others === 0;
 }
 
 /** The command behind a separator. */
@@ -408,6 +412,7 @@ function behindSeparator(value: string, at: number): string | null {
   if (value[end] === '=' || value[end] === ':') return null;
   readArguments(value, end, { numeric, args });
   if (pathed && kind !== UNKNOWN && args.prose < 2) return 'separator and a program by its path';
+  if ((before.line && isTopic()) || printsOwnVariable(value, at, command.name, args.end)) return null;
   const bare = prose <= 0 && element <= 1;
   if (before.tokens === 0 && before.letters === 0 && at < MAX_OPENINGS && isLine(value, kind)) {
     return args.end > end && args.marks + args.prose + args.others > 0

@@ -62,13 +62,35 @@ export function detectXPath(value: string): string | null {
   const exit = exitOf(text);
   if (exit >= 0 && isContinuation(text, exit)) return LEFT;
   // Longer texts, and those with marked-up code, are about XPath.
-  if (text.length > LONGEST_CALL || text.includes('`')) return null;
+  if (text.length > LONGEST_CALL || text.includes('`') || isProse(text)) return null;
   for (let at = text.indexOf('('); at >= 0; at = text.indexOf('(', at + 1)) {
     const found = callAt(text, at);
     if (found !== null) return found;
   }
   return null;
 }
+
+/** The least words of letters, with a blank on either side, that are a sentence about an expression. */
+const WORDS_OF_PROSE = 3;
+
+/** Whether a text has words beside its expressions; the operators of XPath are none. */
+function isProse(text: string): boolean {
+  let words = 0;
+  for (let at = 0; at < text.length; ) {
+    let end = at;
+    while (end < text.length && isNameLetter(text.charCodeAt(end))) end++;
+    const ends = end >= text.length || isSpace(text.charCodeAt(end));
+    if (ends && end - at > 2 && !OPERATORS.has(text.slice(at, end).toLowerCase())) words++;
+    while (end < text.length && !isSpace(text.charCodeAt(end))) end++;
+    at = end + 1;
+  }
+  return words >= WORDS_OF_PROSE;
+}
+
+/** Operators of XPath that are words. */
+const OPERATORS: ReadonlySet<string> = new Set(
+  'and div mod return satisfies some every for in then else if union intersect except'.split(' '),
+);
 
 /** The place where the value leaves the string, number or predicate that it is in; -1: it does not. */
 function exitOf(text: string): number {

@@ -96,6 +96,23 @@ export function isLanguage(name: string): boolean {
   return SHELLS.has(name);
 }
 
+/** Whether a name is one of a shell or a language, or `sh`. */
+export function isShell(name: string): boolean {
+  return name === 'sh' || SHELLS.has(name);
+}
+
+/** Programs whose names alone are values of ordinary fields: formats, digests, protocols, columns, actions of devices. */
+const ORDINARY: ReadonlySet<string> = new Set(
+  `attrib base32 base64 busybox bzip2 crontab deluser dpkg gzip hexdump hostname iptables md5sum nano netcat nmap passwd
+   psexec rar reboot rsync sftp sha1sum sha256sum shutdown strace systemctl tcpdump telnet tftp traceroute uptime wget
+   xz`.split(/\s+/),
+);
+
+/** Whether the name of a program alone is a value of ordinary fields, too: `sort=hostname`. */
+export function isOrdinaryName(name: string): boolean {
+  return ORDINARY.has(name);
+}
+
 /** Whether a file in a folder of programs is a script: `./x.sh`. */
 export function isScriptName(name: string): boolean {
   return name.length > 3 && (name.endsWith('.sh') || name.endsWith('.py') || name.endsWith('.pl'));

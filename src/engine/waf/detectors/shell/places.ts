@@ -12,6 +12,11 @@ function isReferenceCharacter(code: number): boolean {
   return isUpper(code & ~32) || isDigit(code) || code === 0x23;
 }
 
+/** Whether a character is at `at`, and one of `marks`. */
+export function isOneOf(value: string, at: number, marks: string): boolean {
+  return at < value.length && marks.includes(value.charAt(at));
+}
+
 export function isLineEnd(value: string, at: number): boolean {
   return value.charCodeAt(at) === 0x0a || value.charCodeAt(at) === 0x0d;
 }
@@ -47,6 +52,11 @@ export function proseBehind(value: string, from: number, close: string): number 
     else if (!'.,:!?'.includes(value.charAt(at))) letters = -1;
   }
   return words;
+}
+
+/** The same behind a bracket at `at`: `bash $(command) vs backticks` is a question; none without a bracket. */
+export function proseBehindBracket(value: string, at: number): number {
+  return value.charCodeAt(at) === 0x29 ? proseBehind(value, at, ')') : 0;
 }
 
 /** Whether the folder of a program is one of a system: `/bin/`, `/usr/local/sbin/`, `/tmp/`, `./`. */

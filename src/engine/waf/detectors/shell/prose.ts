@@ -42,6 +42,18 @@ function isMarkedUp(value: string): boolean {
   return endsElement(value) || hasCodeSpans(value);
 }
 
+/** Whether the command at `at` prints a variable that the value sets before it: `a=1; echo $a`. An exercise does. */
+export function printsOwnVariable(value: string, at: number, command: string, end: number): boolean {
+  const dollar = command === 'echo' ? value.indexOf('$', at) : -1;
+  if (dollar < 0 || dollar >= end) return false;
+  let last = dollar + 1;
+  while (isUpper(value.charCodeAt(last) & ~32)) last++;
+  const name = value.slice(dollar + 1, last);
+  if (name === '' || value.indexOf('$', last) >= 0) return false;
+  const set = value.indexOf(`${name}=`);
+  return set >= 0 && set < at && (set === 0 || isSpace(value.charCodeAt(set - 1)));
+}
+
 /** Whether a text of several lines has two code spans of Markdown. */
 function hasCodeSpans(value: string): boolean {
   if (!value.includes('\n')) return false;
@@ -62,6 +74,12 @@ function endsElement(value: string): boolean {
   return at > tag + 2 && value[at] === '>';
 }
 
+/** Whether a value is one text in quotes, as searches write it: a shell takes it for one word. */
+export function isQuotedPhrase(value: string): boolean {
+  const quote = value.charAt(0);
+  return (quote === '"' || quote === "'") && value.indexOf(quote, 1) === value.length - 1;
+}
+
 /** Words with which a compound command of a script begins, and the word that follows its head. */
 const COMPOUNDS: ReadonlyMap<string, string> = new Map([
   ['for', 'do'],
@@ -78,9 +96,11 @@ export function beginsScript(value: string, at: number): boolean {
   if (value.startsWith('#!/', at)) return true;
   const blank = value.indexOf(' ', at);
   if (blank < 0 || blank - at > 5) return false;
+  const head = value.slice(blank, blank + LONGEST_HEAD);
   const body = COMPOUNDS.get(value.slice(at, blank));
   if (body === undefined) return false;
-  const head = value.slice(blank, blank + LONGEST_HEAD);
+  // PowerShell: `if ($x -eq 5) { … }`.
+  if (head.startsWith(' ($')) return head.includes(') {');
   return head.includes(`; ${body} `) || head.includes(`;${body} `) || head.includes(`\n${body}`);
 }
 

@@ -6,7 +6,18 @@
  */
 
 import { wordNumber } from '../sqli/lexicon.ts';
-import { CLOSE, COMMA, DOT, FUNCTION, KEYWORD, OPEN, OPERATOR, SEMICOLON, VARIABLE } from '../sqli/scan.ts';
+import {
+  CLOSE,
+  COMMA,
+  DOT,
+  FUNCTION,
+  KEYWORD,
+  NUMBER,
+  OPEN,
+  OPERATOR,
+  SEMICOLON,
+  VARIABLE,
+} from '../sqli/scan.ts';
 import { kindAt, nameAt, type SqlTokens, wordAt } from './tokens.ts';
 
 /** The schemas of catalogs; a name behind a dot is a system object. */
@@ -106,12 +117,18 @@ export function isSystemObject(tokens: SqlTokens, i: number): boolean {
   const kind = kindAt(tokens, i);
   if (kind === VARIABLE) return isSessionValue(tokens, i);
   const word = wordAt(tokens, i);
-  if (word === DUAL) return isSource(tokens, i) && isBoundary(tokens, i + 1);
+  if (word === DUAL) return isSource(tokens, i) && isBoundary(tokens, i + 1) && !isValidation(tokens, i);
   const calls = kindAt(tokens, i + 1) === OPEN;
   if (calls && kindAt(tokens, i + 2) === CLOSE && EMPTY_CALLS.has(nameAt(tokens, i))) return true;
   if (!calls && !isSource(tokens, i)) return false;
   if (kindAt(tokens, i + 1) === DOT) return SCHEMAS.has(nameAt(tokens, i));
   return isSystemName(nameAt(tokens, i));
+}
+
+/** Whether the value is `SELECT 1 FROM DUAL`, with which connection pools test a connection; the table is at `i`. */
+function isValidation(tokens: SqlTokens, i: number): boolean {
+  const end = i + 1 + (kindAt(tokens, i + 1) === SEMICOLON ? 1 : 0);
+  return i === 3 && !tokens.quoted && kindAt(tokens, 1) === NUMBER && end === tokens.size;
 }
 
 /** Whether a variable is `@@name`, or a property of the session that is a whole column. */

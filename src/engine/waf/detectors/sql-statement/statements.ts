@@ -62,7 +62,21 @@ export function statementAt(tokens: SqlTokens, i: number): string | null {
 /** The marks before the verb: a string that is closed and none that opens, a semicolon, a comment. */
 function breakOut(tokens: SqlTokens, i: number): number {
   const closed = tokens.quoted && !isOpenString(tokens, tokens.size - 1);
-  return (closed ? 1 : 0) + (isStacked(tokens, i) ? 1 : 0) + tokens.commented[i]!;
+  const stacked = isStacked(tokens, i) && !isMigration(tokens, i);
+  return (closed ? 1 : 0) + (stacked ? 1 : 0) + tokens.commented[i]!;
+}
+
+/** Statements that change a schema. */
+const MIGRATING: ReadonlySet<string> = new Set(['alter', 'create', 'drop', 'truncate']);
+
+/** Whether the value begins with a change of the schema, and another one is at `i`: nothing is before it to break out of. */
+function isMigration(tokens: SqlTokens, i: number): boolean {
+  return (
+    !tokens.quoted &&
+    MIGRATING.has(nameAt(tokens, 0)) &&
+    OBJECTS.has(nameOr(tokens, 1)) &&
+    MIGRATING.has(nameAt(tokens, i))
+  );
 }
 
 /** Whether a semicolon precedes the token at `i` on the same line; a script that is pasted has a line for each statement. */
@@ -217,10 +231,22 @@ function isJoined(tokens: SqlTokens, i: number): boolean {
 function declareShape(tokens: SqlTokens, i: number): number {
   const next = kindAt(tokens, i + 1);
   if (kindAt(tokens, i) === VARIABLE && tokens.word[i] === 0)
-    return next === TYPE || next === FUNCTION || next === BAREWORD || next === KEYWORD ? CERTAIN : NO_SHAPE;
+    return next === TYPE || next === FUNCTION || next === BAREWORD || next === KEYWORD
+      ? certainty(tokens, i)
+      : NO_SHAPE;
   if (kindAt(tokens, i) !== BAREWORD) return NO_SHAPE;
   if (kindAt(tokens, i + 2) === COLON) return NO_SHAPE;
   return next === TYPE || nameOr(tokens, i + 1) === 'cursor' ? COMMAND : NO_SHAPE;
+}
+
+/** Words of a script that runs a text, or waits. */
+const RUNNING: ReadonlySet<string> = new Set(['exec', 'execute', 'sp_executesql', 'waitfor']);
+
+/** The shape of a variable declared at `i`: a script that begins with it and runs no text is an exercise. */
+function certainty(tokens: SqlTokens, i: number): number {
+  if (i !== 1 || tokens.quoted) return CERTAIN;
+  for (let at = i; at < tokens.size; at++) if (RUNNING.has(nameAt(tokens, at))) return CERTAIN;
+  return COMMAND;
 }
 
 /** `(1=1) SELECT …`, `(EXISTS (…)) DROP …`. */
@@ -293,6 +319,7 @@ function marksAt(tokens: SqlTokens, i: number): number {
 function marksOfNext(tokens: SqlTokens, i: number): number {
   const kind = kindAt(tokens, i);
   if (kind !== EXPRESSION && kind !== STATEMENT && kind !== BAREWORD) return 0;
+  if (isMigration(tokens, i)) return 0;
   return shapeOf(tokens, i) > QUERY ? 2 : 0;
 }
 

@@ -58,6 +58,10 @@ describe('a value is reported with its construct', () => {
     ['internal service', 'http://127.0.0.1/'],
     ['internal service', 'http://localhost:6379/'],
     ['internal service', 'http://localhost/admin'],
+    ['internal host behind a user name', 'http://a.example:80@192.168.1.20/'],
+    ['internal host behind a user name', 'http://ann@192.168.1.20/'],
+    ['scheme of another protocol', 'redis://127.0.0.1:6379/'],
+    ['scheme of another protocol', 'rtsp://127.0.0.1:554/'],
     ['internal service', 'http://10.1.1.1:22/'],
     ['internal service', 'http://[::1]:9200/'],
   ])('%s: %j', (construct, value) => expect(detectInternalUrl(value)).toBe(construct));
@@ -85,6 +89,10 @@ describe('URLs of the Internet and of applications under development are not rep
     'https://10.example.com/',
     'https://app.example.nip.io/',
     'metadata',
+    'rtsp://admin:1234@192.168.0.64:554/stream',
+    'http://cam:secret@192.168.1.20/cam.jpg',
+    'redis://cache.internal:6379/0',
+    'imaps://mail.example.com/',
   ])('%j', (value) => expect(detectInternalUrl(value)).toBeNull());
 });
 

@@ -20,9 +20,19 @@ describe('a lookup of JNDI is detected in any spelling', () => {
   ])('%j is a %s', (value, expected) => expect(detectLookup(value)).toBe(expected));
 });
 
-test.each(['${name}', '${VAR:-jndi:a}', 'jndi:ldap://a', '${env:STAGE}', '$jndi:', '${user} uses jndi:'])(
-  '%j is not detected',
-  (value) => expect(detectLookup(value)).toBeNull(),
+test.each([
+  '${name}',
+  '${VAR:-jndi:a}',
+  'jndi:ldap://a',
+  '${env:STAGE}',
+  '$jndi:',
+  '${user} uses jndi:',
+  'the ${jndi:ldap} lookup',
+])('%j is not detected', (value) => expect(detectLookup(value)).toBeNull());
+
+test.each(['${jndi:ldap:x}', '${jndi:ldap', '${jndi:java}${jndi:dns://a}', '${jndi:${env:A}}'])(
+  '%j has a name, or gets one',
+  (value) => expect(detectLookup(value)).not.toBeNull(),
 );
 
 test('the shortest value has SHORTEST_LOOKUP octets', () => {

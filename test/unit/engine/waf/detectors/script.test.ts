@@ -19,6 +19,10 @@ const HIDDEN_DIALOG = 'hidden call of a dialog';
 
 describe('script is detected', () => {
   test.each([
+    ['<b onclick="print()">', EVENT],
+    ['<b onclick="save();alert(1)">', EVENT],
+    ['<b onclick="load(\'//a.example\')">', EVENT],
+    ['<b onclick="save()', EVENT],
     ['onwheel="alert(2)"></td>', EVENT],
     ['style="color:red" onanimationend="confirm(2)"', EVENT],
     ['<dfn tabindex=1 ondeactivate=prompt(2)>', EVENT],

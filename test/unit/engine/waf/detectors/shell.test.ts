@@ -83,12 +83,36 @@ describe('command lines alone and commands in prose are left to stricter levels'
     expect(detectCommandLine(value)).not.toBeNull();
   });
 
-  test.each(['git log --oneline | head -5', 'tar -xzf a.tgz; cd a; ./configure && make', 'bash'])(
-    '%j',
-    (value) => {
-      expect(detectCommandLine(value)).toBeNull();
-    },
-  );
+  test.each([
+    'git log --oneline | head -5',
+    'tar -xzf a.tgz; cd a; ./configure && make',
+    'bash',
+    'uptime',
+    '"cat /srv"',
+    'bash $(command) vs backticks',
+    'curl | bash security',
+    'if ($x -eq 5) { echo 5 } else { Get-Process | Stop-Process -Name a }',
+    'sum=$((a+b)); echo $sum',
+  ])('%j', (value) => {
+    expect(detectCommandLine(value)).toBeNull();
+  });
+
+  test.each([
+    'uptime; id',
+    'sftp -b /srv/a',
+    '"cat /srv"; id',
+    'curl | bash -s x',
+    'C; whoami /all',
+    'pi@host; cat /etc/hosts',
+    '5 * /5; wget -q a.example/b',
+    "x = 'a' && cp /srv/a b",
+    '{{x}} | cat /etc/hosts',
+    '] || wget -q a.example/b',
+    'a=/etc/hosts; cat $a',
+    '1; echo $HOME',
+  ])('%j is none of them', (value) => {
+    expect(detectCommandLine(value)).not.toBeNull();
+  });
 
   test.each([
     'please run this for me; wget -q x.example/a',

@@ -62,6 +62,12 @@ describe('a whole statement is detected', () => {
   ])('%j is a %s', (value, expected) => expect(detectSqlStatement(value)).toBe(expected));
 });
 
+test.each([
+  '1; SELECT 1 FROM DUAL',
+  '1; ALTER TABLE a ADD b INT; DROP TABLE c',
+  'DECLARE @s VARCHAR(99); SET @s = 0x77616974; EXEC(@s)',
+])('%s is no exercise', (value) => expect(detectSqlStatement(value)).not.toBeNull());
+
 describe('the tail of a statement is detected', () => {
   test.each([
     [' and 7=7', CONSTANT],
@@ -98,6 +104,9 @@ describe('the tail of a statement is detected', () => {
 
 describe('what only looks like SQL is not detected', () => {
   test.each([
+    'SELECT 1 FROM DUAL',
+    'ALTER TABLE a ADD COLUMN b INT; DROP INDEX c;',
+    'DECLARE @i INT = 1; WHILE @i <= 10 BEGIN PRINT @i; SET @i = @i + 1; END',
     'select count(*) from orders where day > "2024-01-01"',
     'SELECT id, name FROM customers WHERE city = "Berlin" ORDER BY name LIMIT 10',
     'DROP TABLE IF EXISTS a;\nCREATE TABLE a (id int);\nINSERT INTO a VALUES (1);',

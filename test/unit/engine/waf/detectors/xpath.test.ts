@@ -38,6 +38,7 @@ describe('texts and whole expressions are not reported', () => {
     "don't or .gitignore",
     "'a' | 'b'",
     "rock 'n' roll",
+    '//book[price>35] selects books; count(//book) is their number',
   ])('%j', (value) => expect(detectXPath(value)).toBeNull());
 });
 
