@@ -122,8 +122,9 @@ function isContinuation(text: string, from: number): boolean {
   return isOperand(text, at) || text.includes(']\0', at);
 }
 
-/** Whether the predicate that a string is in ends at `from`, right before the slash at `slash`: `']/../x`. */
+/** Whether a quote is before `from`, and the predicate ends there, right before the slash at `slash`: `']/../x`. */
 function isPredicateEnd(text: string, from: number, slash: number): boolean {
+  if (text.charAt(from - 1) === ']') return false;
   const before = text.slice(from, slash);
   return before === ']' || before === '] ';
 }

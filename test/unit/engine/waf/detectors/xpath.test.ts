@@ -60,6 +60,7 @@ describe('texts and whole expressions are not reported', () => {
     "echo 'a'; for ($i = 0",
     "my sister's and/or brother's = both",
     "$['a']/b",
+    'x]]/list',
     "'use strict', //comment",
     '"a" or http://example.org/',
   ])('%j', (value) => expect(detectXPath(value)).toBeNull());
