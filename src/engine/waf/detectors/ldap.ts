@@ -21,15 +21,15 @@ const LONGEST_ATTRIBUTE = 32;
 const ATTRIBUTES: ReadonlySet<string> = new Set(
   `uid cn sn ou dc mail member memberof uniquemember objectclass objectcategory user username userid userpassword
    password userprincipalname samaccountname givenname displayname department telephonenumber
-   employeenumber employeetype homedirectory loginshell uidnumber gidnumber pwdlastset admincount sshpublickey entrydn distinguishedname`.split(
-    /\s+/,
-  ),
+   title description pager manager useraccountcontrol accountstatus employeenumber employeetype homedirectory
+   loginshell uidnumber gidnumber pwdlastset admincount sshpublickey entrydn distinguishedname`.split(/\s+/),
 );
 
 /** Returns the construct found in `value` (Latin-1), or `null`. Takes linear time; never throws. */
 export function detectLdap(value: string): string | null {
   const text = value.length > LONGEST_VALUE ? value.slice(0, LONGEST_VALUE) : value;
   if (isFilter(text, skipSpace(text, 0)) && !isExplained(text)) return 'filter that matches any entry';
+  if (isProbe(value)) return 'special characters of a filter as a probe';
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -78,6 +78,27 @@ function isWord(text: string): boolean {
 function isLetter(code: number): boolean {
   return ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a) || code >= 0x80;
 }
+
+/** The longest value of special characters only that is judged. */
+const LONGEST_PROBE = 16;
+
+/**
+ * Whether a value is nothing but characters that RFC 4515 escapes, operators and quotes, with a star, both brackets and one
+ * of the others: `*()|&'`.
+ */
+function isProbe(value: string): boolean {
+  if (value.length > LONGEST_PROBE) return false;
+  let seen = 0;
+  for (let at = 0; at < value.length; at++) {
+    const place = PROBED.indexOf(value.charAt(at));
+    if (place < 0) return false;
+    seen |= 1 << Math.min(place, 3);
+  }
+  return (seen & 0b1111) === 0b1111;
+}
+
+/** The characters of a probe; those from the fourth on are operators and quotes. */
+const PROBED = `*()|&!='"\\\0`;
 
 /** The place behind the closing brackets at `at`. */
 function componentEnd(value: string, at: number): number {
@@ -131,11 +152,26 @@ function attributeEnd(value: string, at: number): number {
   return end;
 }
 
-/** Whether `=`, `>=`, `<=` or `~=` is at `at`. */
-function isComparison(value: string, at: number): boolean {
+/** Whether `=`, `>=`, `<=` or `~=` is at `at`, also behind options (`;binary`) or a rule (`:dn:2.5.13.18:`). */
+function isComparison(value: string, from: number): boolean {
+  const at = optionsEnd(value, from);
   const code = value.charCodeAt(at);
   if (code === 0x3d) return true;
   return (code === 0x3e || code === 0x3c || code === 0x7e) && value.charCodeAt(at + 1) === 0x3d;
+}
+
+/** The place behind the options of an attribute and a matching rule at `at`: `;lang-en`, `:dn:2.5.13.5:`. */
+function optionsEnd(value: string, at: number): number {
+  const first = value.charCodeAt(at);
+  if (first !== 0x3b && first !== 0x3a) return at;
+  let end = at;
+  while (end - at < LONGEST_ATTRIBUTE && isOption(value.charCodeAt(end))) end++;
+  return end;
+}
+
+/** A letter, a digit, `;`, `:`, `.` or `-`. */
+function isOption(code: number): boolean {
+  return isAlphanumeric(code) || code === 0x3b || code === 0x3a || code === 0x2e || code === 0x2d;
 }
 
 /** Whether a whole filter that matches any entry is at `at`: `(|(objectClass=*)`, `|(uid=*`. */

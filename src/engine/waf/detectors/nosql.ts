@@ -183,6 +183,7 @@ function isStatement(): boolean {
     return tokens.kind === STRING || ['true', 'false', '1', 'this', '!'].includes(tokens.word);
   }
   if (word === 'sleep' || word === 'while' || word === 'for') return isCalled(text, at);
+  if (word === 'if' || word === 'do') return text.includes('this.', at) || text.includes('sleep(', at);
   if (word === 'this' || word === 'db') return text.charAt(at) === '.';
   if (text.startsWith('=new', at)) return true;
   if (word !== 'var' && word !== 'let') return false;

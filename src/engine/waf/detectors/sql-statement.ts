@@ -9,6 +9,7 @@ import { KINDS } from '../../../base/octets/octet-kinds.ts';
 import {
   delayTail,
   groupingTail,
+  isCast,
   isComparison,
   keywordTail,
   logicTail,
@@ -45,6 +46,7 @@ import {
   SEMICOLON,
   STATEMENT,
   STRING,
+  TYPE,
   UNION,
   VARIABLE,
 } from './sqli/scan.ts';
@@ -174,6 +176,7 @@ function headAt(): number {
       case FUNCTION:
         return i;
       case BAREWORD:
+        if (isCast(tokens, i - 1)) break;
         if (COMMANDS.has(nameAt(tokens, i)) || isPhrase(i)) return i;
         if (named || tokens.quoted) return -1;
         named = true;
@@ -188,6 +191,9 @@ function headAt(): number {
         break;
       case OPERATOR:
         if (isAssignment(i)) return -1;
+        break;
+      case TYPE:
+        if (!isCast(tokens, i - 1)) return -1;
         break;
       default:
         return -1;
@@ -221,15 +227,15 @@ function constructAt(i: number, altered: boolean): string | null {
     case LOGIC:
       return logicTail(tokens, i, place);
     case KEYWORD:
-      return keywordTail(tokens, i, place);
+      return keywordTail(tokens, i, place) ?? (isStacked(tokens, i) ? statementAt(tokens, i) : null);
     case GROUPING:
-      return groupingTail(tokens, i);
+      return groupingTail(tokens, i, place);
     case UNION:
       return unionTail(tokens, i, altered);
     case FUNCTION:
       return delayTail(tokens, i) ?? statementAt(tokens, i);
     case BAREWORD:
-      if (isPhrase(i)) return groupingTail(tokens, i + 1);
+      if (isPhrase(i)) return groupingTail(tokens, i + 1, place);
       return place.named ? null : statementAt(tokens, i);
     default:
       return place.named && kindAt(tokens, i - 1) !== SEMICOLON ? null : statementAt(tokens, i);
@@ -244,7 +250,8 @@ function placeOf(i: number): Place {
     named ||= kindAt(tokens, at) === BAREWORD;
     compares ||= isComparison(tokens, at);
   }
-  return { opens: !named && !compares, named };
+  const opens = !named && !compares;
+  return { opens, named, follows: opens && i > 0 };
 }
 
 /** The construct of a statement behind a later semicolon, one of the first `MOST_STATEMENTS`. */

@@ -14,6 +14,13 @@ const MAIL = 'line of a command for a mail server';
 const COMMANDS: readonly (readonly [begin: string, construct: string])[] = [
   ['flushall', CACHE],
   ['flushdb', CACHE],
+  ['flush_all', CACHE],
+  ['keys *', CACHE],
+  ['config get ', CACHE],
+  ['config rewrite', CACHE],
+  ['client kill ', CACHE],
+  ['debug segfault', CACHE],
+  ['shutdown nosave', CACHE],
   ['config set dir', CACHE],
   ['config set dbfilename', CACHE],
   ['slaveof ', CACHE],
@@ -33,6 +40,7 @@ const COMMANDS: readonly (readonly [begin: string, construct: string])[] = [
 
 /** Returns the construct of the first command line behind a line break, or `null`. */
 export function serviceLine(value: string): string | null {
+  if (isArray(value, 0)) return CACHE;
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at);
     if (code !== 0x0a && code !== 0x0d) continue;

@@ -30,6 +30,7 @@ import {
   isOpenString,
   isProse,
   kindAt,
+  nameAt,
   type SqlTokens,
   sameText,
   skipOpening,
@@ -41,11 +42,20 @@ const CASE = wordNumber('CASE');
 const EXISTS = wordNumber('EXISTS');
 const FROM = wordNumber('FROM');
 const HAVING = wordNumber('HAVING');
+const LIMIT = wordNumber('LIMIT');
+const OFFSET = wordNumber('OFFSET');
+const ORDERS: ReadonlySet<number> = new Set(['ASC', 'DESC'].map(wordNumber));
 const SELECT = wordNumber('SELECT');
+const TABLE = wordNumber('TABLE');
 const WHEN = wordNumber('WHEN');
 const WHERE = wordNumber('WHERE');
 /** What can be between `UNION` and `SELECT`. */
 const ALL: ReadonlySet<number> = new Set(['ALL', 'DISTINCT', 'DISTINCTROW'].map(wordNumber));
+
+/** Keywords of clauses behind a condition; a comment that ends the value cuts off what the application has there. */
+const ENDING_CLAUSES: ReadonlySet<number> = new Set(
+  ['RETURNING', 'LIMIT', 'OFFSET', 'FETCH', 'PROCEDURE', 'INTO', 'HAVING', 'WHERE', 'WINDOW'].map(wordNumber),
+);
 
 /** The constructs that this file names. */
 const CONSTANT = 'condition that is always true or false';
@@ -68,16 +78,39 @@ interface Operand {
 /** Reads the operand at `i`, with arithmetic behind it. */
 function operandAt(tokens: SqlTokens, i: number): Operand {
   const at = skipOpening(tokens, i);
-  let operand = simpleOperand(tokens, at);
+  let operand = castOperand(tokens, at);
   if (operand.side === 'nothing') return operand;
   while (isArithmetic(tokens, operand.next)) {
-    const { next } = simpleOperand(tokens, skipOpening(tokens, operand.next + 1));
+    const { next } = castOperand(tokens, skipOpening(tokens, operand.next + 1));
     operand = { ...operand, next: Math.max(next, operand.next + 1) };
   }
   return operand;
 }
 
-/** Reads an operand without arithmetic. */
+/** Reads an operand without arithmetic, and PostgreSQL's casts behind it: `'{}'::jsonb`, `x::varchar(9)`, `y::int[]`. */
+function castOperand(tokens: SqlTokens, at: number): Operand {
+  const operand = simpleOperand(tokens, at);
+  if (operand.side === 'nothing' || !isCast(tokens, operand.next)) return operand;
+  let next = operand.next;
+  while (isCast(tokens, next)) {
+    next += 2;
+    if (kindAt(tokens, next) === OPEN) next = afterBrackets(tokens, next);
+    if (isArrayMark(tokens, next)) next++;
+  }
+  return { ...operand, next: skipClosing(tokens, next) };
+}
+
+/** Whether `::` is at `i`. */
+export function isCast(tokens: SqlTokens, i: number): boolean {
+  return kindAt(tokens, i) === OPERATOR && tokens.scan.text.startsWith('::', tokens.start[i]!);
+}
+
+/** Whether the brackets of an array type are at `i`; the tokenizer reads them as a name in brackets. */
+function isArrayMark(tokens: SqlTokens, i: number): boolean {
+  return kindAt(tokens, i) === BAREWORD && tokens.scan.text.startsWith('[', tokens.start[i]!);
+}
+
+/** Reads an operand without arithmetic and casts. */
 function simpleOperand(tokens: SqlTokens, at: number): Operand {
   const behind = (side: Side, next: number): Operand => ({ side, at, next: skipClosing(tokens, next) });
   switch (kindAt(tokens, at)) {
@@ -90,11 +123,15 @@ function simpleOperand(tokens: SqlTokens, at: number): Operand {
     case UNION:
       return isQuery(tokens, at) ? behind('system', afterQuery(tokens, at)) : behind('nothing', at);
     case KEYWORD:
+      if (isTable(tokens, at)) return behind('system', afterQuery(tokens, at));
       if (wordAt(tokens, at) !== EXISTS) return behind('nothing', at);
       return behind('system', at + 1);
     case BAREWORD:
     case FUNCTION:
     case OPERATOR:
+      // `ARRAY[1,2]`, `name[1]`
+      if (isArrayMark(tokens, at + 1))
+        return behind(nameAt(tokens, at) === 'array' ? 'constant' : 'name', at + 2);
       if (kindAt(tokens, at + 1) === OPEN) {
         const next = afterBrackets(tokens, at + 1);
         return behind(hasSystemObject(tokens, at, next) ? 'system' : 'call', next);
@@ -133,6 +170,13 @@ function isQuery(tokens: SqlTokens, i: number): boolean {
   return wordAt(tokens, i + 2) === FROM || third === COMMA || third === OPEN;
 }
 
+/** `TABLE users` or `TABLE users LIMIT 1` in brackets: a query of all columns. */
+function isTable(tokens: SqlTokens, i: number): boolean {
+  if (wordAt(tokens, i) !== TABLE || kindAt(tokens, i - 1) !== OPEN || kindAt(tokens, i + 1) !== BAREWORD)
+    return false;
+  return kindAt(tokens, i + 2) === CLOSE || isLimit(tokens, i + 2);
+}
+
 /** The place behind a query, which ends with its brackets. */
 function afterQuery(tokens: SqlTokens, i: number): number {
   let depth = 0;
@@ -144,13 +188,14 @@ function afterQuery(tokens: SqlTokens, i: number): number {
   return at;
 }
 
-/** Whether the token at `i` compares: a word (`LIKE`), `=`, `<`, `>`, or a sign that ends with `=`. */
+/** Whether the token at `i` compares: a word (`LIKE`), `=`, `<`, `>`, `~`, a sign that ends with `=`, or `@>`. */
 export function isComparison(tokens: SqlTokens, i: number): boolean {
   if (kindAt(tokens, i) !== OPERATOR) return false;
   if (tokens.word[i] !== 0) return (tokens.flags[i]! & ARITHMETIC) === 0;
   const { text } = tokens.scan;
   const first = text.charCodeAt(tokens.start[i]!);
-  return (first >= 0x3c && first <= 0x3e) || text.charCodeAt(tokens.end[i]! - 1) === 0x3d;
+  if ((first >= 0x3c && first <= 0x3e) || first === 0x40 || first === 0x7e) return true;
+  return text.charCodeAt(tokens.end[i]! - 1) === 0x3d;
 }
 
 /** A condition, and what it is: `null` if an application can have it for a filter. */
@@ -196,19 +241,39 @@ export interface Place {
   readonly opens: boolean;
   /** Whether a name is before the tail. */
   readonly named: boolean;
+  /** Whether a constant or a closed string is before the tail, and no name or comparison. */
+  readonly follows: boolean;
 }
 
 /** The construct of `AND …`, `OR …`, `|| …` at `i`; `null`: it can be prose or a filter. */
 export function logicTail(tokens: SqlTokens, i: number, place: Place): string | null {
   const joined = joinedCall(tokens, i, place);
   if (joined !== null) return joined;
-  const { construct, next } = conditionAt(tokens, i + 1);
+  const { construct, next } = tokens.quoted ? chainedCondition(tokens, i + 1) : conditionAt(tokens, i + 1);
   if (next === i + 1) return null;
   const isCut = isCutOff(tokens) && isEnd(tokens, next);
   if (construct === null) return isCut && !place.named && isOpenCondition(tokens, i) ? CLAUSE : null;
   if (construct === CONSTANT)
     return isConstantTail(tokens, next, { ...place, isCut, at: i }) ? CONSTANT : null;
   return place.named && !tokens.quoted && construct !== DELAY && isProse(tokens, next) ? null : construct;
+}
+
+/** The conditions joined by `AND` and `OR` that are read at most. */
+const MOST_CONDITIONS = 4;
+
+/** Reads the condition at `i` and, if it is none that counts, the next ones: `OR active AND 1=1`. */
+function chainedCondition(tokens: SqlTokens, i: number): Condition {
+  let condition = conditionAt(tokens, i);
+  let from = i;
+  for (let count = 1; count < MOST_CONDITIONS; count++) {
+    if (condition.construct !== null || condition.next === from || kindAt(tokens, condition.next) !== LOGIC)
+      break;
+    from = condition.next + 1;
+    const following = conditionAt(tokens, from);
+    if (following.next === from) break;
+    condition = following;
+  }
+  return condition;
 }
 
 /** Whether a constant condition that ends before `next` is no prose. */
@@ -246,9 +311,11 @@ function joinedCall(tokens: SqlTokens, i: number, { opens }: Place): string | nu
     : null;
 }
 
-/** The construct of `WHERE 1=1`, `AS x WHERE 1=1`, `HAVING 1=1` at `i`. */
-export function keywordTail(tokens: SqlTokens, i: number, { opens }: Place): string | null {
+/** The construct of `WHERE 1=1`, `AS x WHERE 1=1`, `HAVING 1=1`, `LIMIT 1 OFFSET (SELECT …)` at `i`. */
+export function keywordTail(tokens: SqlTokens, i: number, { opens, follows }: Place): string | null {
   if (!opens) return null;
+  if (tokens.quoted && isCutOff(tokens) && ENDING_CLAUSES.has(wordAt(tokens, i))) return CLAUSE;
+  if (isLimit(tokens, i)) return follows ? limitTail(tokens, i) : null;
   const at = wordAt(tokens, i) === AS && kindAt(tokens, i + 1) === BAREWORD ? i + 2 : i;
   const word = wordAt(tokens, at);
   if (word !== WHERE && word !== HAVING) return null;
@@ -259,8 +326,40 @@ export function keywordTail(tokens: SqlTokens, i: number, { opens }: Place): str
   return conditionAt(tokens, next + 1).construct;
 }
 
-/** The construct of `GROUP BY 1,2--`, `ORDER BY 3#` at `i`. */
-export function groupingTail(tokens: SqlTokens, i: number): string | null {
+/** Whether `LIMIT` or `OFFSET` is at `i`. */
+function isLimit(tokens: SqlTokens, i: number): boolean {
+  const word = wordAt(tokens, i);
+  return word === LIMIT || word === OFFSET;
+}
+
+/** The construct of `LIMIT …` with a query or a system object for a number; of `LIMIT 1 OFFSET …`, too. */
+function limitTail(tokens: SqlTokens, i: number): string | null {
+  let at = i;
+  while (isLimit(tokens, at) || (at > i && kindAt(tokens, at) === COMMA)) {
+    const { side, next } = operandAt(tokens, at + 1);
+    if (side === 'system') return CLAUSE;
+    if (side === 'nothing') return null;
+    at = next;
+  }
+  return null;
+}
+
+/** Whether a query or a system object is in the list of `ORDER BY` or `GROUP BY`, whose last word is at `i`. */
+function sortedByQuery(tokens: SqlTokens, i: number): boolean {
+  let at = i + 1;
+  for (;;) {
+    const { side, next } = operandAt(tokens, at);
+    if (side === 'system') return true;
+    if (side === 'nothing') return false;
+    at = ORDERS.has(wordAt(tokens, next)) ? next + 1 : next;
+    if (kindAt(tokens, at) !== COMMA) return false;
+    at++;
+  }
+}
+
+/** The construct of `GROUP BY 1,2--`, `ORDER BY 3#`, `ORDER BY (SELECT …)` at `i`. */
+export function groupingTail(tokens: SqlTokens, i: number, place: Place): string | null {
+  if (place.follows && sortedByQuery(tokens, i)) return CLAUSE;
   let at = i + 1;
   while (kindAt(tokens, at) === NUMBER && kindAt(tokens, at + 1) === COMMA) at += 2;
   if (kindAt(tokens, at) !== NUMBER || !isEnd(tokens, at + 1)) return null;

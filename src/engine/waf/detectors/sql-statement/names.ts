@@ -51,7 +51,8 @@ const OBJECTS: ReadonlySet<string> = words(
    user_tables user_tab_columns user_users user_objects user_views user_source user_catalog user_tab_privs user_role_privs
    session_privs session_roles global_name all_constraints all_cons_columns user_constraints tab cat
    msysobjects msysaces msysqueries msysrelationships msysaccessobjects
-   current_database current_setting current_schemas set_config has_table_privilege inet_server_addr lo_import lo_export
+   current_database current_setting current_schemas set_config has_table_privilege inet_server_addr inet_server_port
+   lo_import lo_export lo_get lo_put lo_create lo_creat lo_open lo_unlink lo_from_bytea
    query_to_xml database_to_xml dblink dblink_connect xmltype httpuritype sys_eval sys_exec sys_context userenv
    sp_oacreate sp_oamethod sp_executesql sp_configure sp_addsrvrolemember sp_addlogin sp_makewebtask sp_password sp_who
    sp_tables sp_columns sp_databases sp_helpdb sp_linkedservers sp_start_job
@@ -97,7 +98,7 @@ function words(list: string): ReadonlySet<string> {
 }
 
 /** Whether the name of an object is one of a database's own. */
-function isSystemName(name: string): boolean {
+export function isSystemName(name: string): boolean {
   const dot = name.indexOf('.');
   if (dot > 0 && SCHEMAS.has(name.slice(0, dot))) return true;
   const last = name.slice(name.lastIndexOf('.') + 1);

@@ -5,6 +5,7 @@
 import { wordNumber } from '../sqli/lexicon.ts';
 import {
   BAREWORD,
+  CLOSE,
   COLON,
   COMMA,
   EXPRESSION,
@@ -21,7 +22,7 @@ import {
   UNION,
   VARIABLE,
 } from '../sqli/scan.ts';
-import { isDelay, isSystemObject } from './names.ts';
+import { isDelay, isSystemName, isSystemObject } from './names.ts';
 import { afterBrackets, isCutOff, isOpenString, kindAt, nameAt, type SqlTokens, wordAt } from './tokens.ts';
 
 /** Shapes: none; a query, which needs `ENOUGH` marks; a statement that needs one; one that needs none. */
@@ -33,8 +34,10 @@ const CERTAIN = 3;
 /** The marks at which a statement counts as an attack; a shape counts as marks, too. */
 const ENOUGH = 3;
 
+const AS = wordNumber('AS');
 const FROM = wordNumber('FROM');
 const INTO = wordNumber('INTO');
+const RETURNING = wordNumber('RETURNING');
 const SET = wordNumber('SET');
 const TO = wordNumber('TO');
 const VALUES = wordNumber('VALUES');
@@ -43,7 +46,7 @@ const WHERE = wordNumber('WHERE');
 /** What is dropped, created and altered. */
 const OBJECTS: ReadonlySet<string> = new Set(
   `table database schema view function procedure trigger index user login role sequence package tablespace extension
-   server event assembly type`.split(/\s+/),
+   server event assembly type system`.split(/\s+/),
 );
 
 /** What follows `BACKUP` and `RESTORE`. */
@@ -107,6 +110,8 @@ function shapeOf(tokens: SqlTokens, i: number): number {
       return execShape(tokens, i + 1);
     case 'declare':
       return declareShape(tokens, i + 1);
+    case 'with':
+      return withShape(tokens, i + 1);
     case 'if':
       return isConditional(tokens, i + 1) ? CERTAIN : NO_SHAPE;
     default:
@@ -130,6 +135,12 @@ function commandShape(tokens: SqlTokens, i: number, name: string): number {
     case 'grant':
     case 'revoke':
       return isLaterWord(tokens, i + 2, name === 'grant' ? TO : FROM) ? COMMAND : NO_SHAPE;
+    case 'load':
+      return next === STRING ? COMMAND : NO_SHAPE;
+    case 'set':
+      return next === BAREWORD && isAssigned(tokens, i + 2) ? QUERY : NO_SHAPE;
+    case 'values':
+      return next === OPEN ? QUERY : NO_SHAPE;
     case 'copy':
       return isCopy(tokens, i + 1) ? COMMAND : NO_SHAPE;
     case 'attach':
@@ -140,14 +151,22 @@ function commandShape(tokens: SqlTokens, i: number, name: string): number {
       return kindAt(tokens, i + 1) === SEMICOLON || nameOr(tokens, i + 2) === 'nowait' ? COMMAND : NO_SHAPE;
     case 'waitfor':
       return kindAt(tokens, i + 2) === STRING ? CERTAIN : NO_SHAPE;
+    case 'begin':
+      if (nameOr(tokens, i + 2) === 'immediate')
+        return execShape(tokens, i + 2) === COMMAND ? CERTAIN : NO_SHAPE;
+      return isSystemObject(tokens, i + 1) || isDelay(tokens, i + 1) ? CERTAIN : NO_SHAPE;
     case 'do':
     case 'call':
-    case 'begin':
     case 'pragma':
       return isSystemObject(tokens, i + 1) || isDelay(tokens, i + 1) ? CERTAIN : NO_SHAPE;
     default:
       return NO_SHAPE;
   }
+}
+
+/** Whether `= 1` or `TO x` is at `i`. */
+function isAssigned(tokens: SqlTokens, i: number): boolean {
+  return kindAt(tokens, i) === OPERATOR ? kindAt(tokens, i + 1) !== 0 : wordAt(tokens, i) === TO;
 }
 
 /** The token at `i` in lower case, or the empty text behind the last one. */
@@ -197,7 +216,9 @@ function isDelete(tokens: SqlTokens, i: number): boolean {
   const at = wordAt(tokens, i) === FROM ? i + 1 : i;
   if (kindAt(tokens, at) !== BAREWORD) return false;
   const next = kindAt(tokens, at + 1);
-  return next === 0 || next === SEMICOLON || wordAt(tokens, at + 1) === WHERE;
+  if (next === 0 || next === SEMICOLON || next === CLOSE) return true;
+  const word = wordAt(tokens, at + 1);
+  return word === WHERE || word === RETURNING;
 }
 
 /** `xp_cmdshell`, `(@q)`, `('…'`, `@x = sp_…`; `exec('…')` is a call of several programming languages, too. */
@@ -215,7 +236,9 @@ function execShape(tokens: SqlTokens, i: number): number {
     case BAREWORD: {
       const name = nameAt(tokens, i);
       const local = name.slice(name.lastIndexOf('.') + 1);
-      return local.startsWith('xp_') || local.startsWith('sp_') ? CERTAIN : NO_SHAPE;
+      if (name === 'immediate') return next === STRING || next === BAREWORD ? COMMAND : NO_SHAPE;
+      if (local.startsWith('xp_') || isSystemName(local)) return CERTAIN;
+      return local.startsWith('sp_') ? COMMAND : NO_SHAPE;
     }
     default:
       return NO_SHAPE;
@@ -257,6 +280,16 @@ function isConditional(tokens: SqlTokens, i: number): boolean {
   return isCompared && (next === EXPRESSION || next === STATEMENT);
 }
 
+/** `x AS (SELECT …)`, `RECURSIVE x (a) AS (…)`: the shape of the first statement in brackets. */
+function withShape(tokens: SqlTokens, i: number): number {
+  let at = nameOr(tokens, i) === 'recursive' ? i + 2 : i + 1;
+  if (kindAt(tokens, at) === OPEN) at = afterBrackets(tokens, at);
+  if (wordAt(tokens, at) !== AS || kindAt(tokens, at + 1) !== OPEN) return NO_SHAPE;
+  if (kindAt(tokens, at + 2) !== EXPRESSION) return NO_SHAPE;
+  const shape = shapeOf(tokens, at + 2);
+  return shape === QUERY && nameOr(tokens, at + 2) !== 'select' ? COMMAND : shape;
+}
+
 /** `DATABASE x TO DISK = '…'`, `LOG x FROM DISK`. */
 function isBackup(tokens: SqlTokens, i: number): boolean {
   if (!BACKED_UP.has(nameOr(tokens, i))) return false;
@@ -265,9 +298,10 @@ function isBackup(tokens: SqlTokens, i: number): boolean {
   return kindAt(tokens, i + 4) === OPERATOR || kindAt(tokens, i + 3) === STRING;
 }
 
-/** `t FROM '…'`, `t TO PROGRAM`, `(SELECT …) TO '…'`, `t TO /tmp/x;`. */
+/** `t FROM '…'`, `t (a) TO PROGRAM`, `(SELECT …) TO '…'`, `t TO /tmp/x;`. */
 function isCopy(tokens: SqlTokens, i: number): boolean {
-  const at = kindAt(tokens, i) === OPEN ? afterBrackets(tokens, i) : i + 1;
+  let at = kindAt(tokens, i) === OPEN ? afterBrackets(tokens, i) : i + 1;
+  if (kindAt(tokens, at) === OPEN) at = afterBrackets(tokens, at);
   const word = wordAt(tokens, at);
   if (word !== TO && word !== FROM) return false;
   return (
@@ -292,6 +326,9 @@ function marksFrom(tokens: SqlTokens, from: number): number {
   return marks;
 }
 
+/** The length of a string in dollar quotes that counts as a mark. */
+const LONGEST_DOLLARS = 40;
+
 /** The digits of a hexadecimal number that can be text. */
 const TEXT_DIGITS = 8;
 
@@ -303,6 +340,7 @@ function marksAt(tokens: SqlTokens, i: number): number {
     case BAREWORD:
     case KEYWORD:
     case STRING:
+      if (isDollarQuoted(tokens, i)) return 1;
       return isSystemObject(tokens, i) || isDelay(tokens, i) ? 2 : 0;
     case SEMICOLON:
       return isStacked(tokens, i + 1) ? marksOfNext(tokens, i + 1) : 0;
@@ -313,6 +351,11 @@ function marksAt(tokens: SqlTokens, i: number): number {
     default:
       return 0;
   }
+}
+
+/** Whether a short string in dollar quotes is at `i`: `$$a$$` needs no quote. Longer ones are bodies of functions. */
+function isDollarQuoted({ scan, start, end }: SqlTokens, i: number): boolean {
+  return end[i]! - start[i]! <= LONGEST_DOLLARS && scan.text.charCodeAt(start[i]!) === 0x24;
 }
 
 /** The marks of a second statement at `i`: a query has none, since reports have several. */

@@ -110,8 +110,8 @@ function read(scan: Scan, code: number): true {
       return readNumber(scan);
     case 0x24: // $
       return readDollar(scan);
-    case 0x40: // @
-      return readVariable(scan);
+    case 0x40: // @, or the operator @>
+      return scan.text.charCodeAt(scan.at + 1) === 0x3e ? readOperator(scan, code) : readVariable(scan);
     case 0x5b: // [
       return readBracket(scan);
     case 0x5c: // \

@@ -10,6 +10,10 @@ describe('a value is reported with its construct', () => {
     ['filter that is broken open', 'admin)(&)'],
     ['filter that is broken open', 'a)(!(&(|(a=b'],
     ['filter that is broken open', 'x)(mail>=a'],
+    ['filter that is broken open', 'x)(useraccountcontrol:1.2.840.113556.1.4.803:=2'],
+    ['filter that is broken open', '*)(a;binary=b'],
+    ['special characters of a filter as a probe', "*()|&'"],
+    ['special characters of a filter as a probe', '(*)&!='],
     ['filter that matches any entry', '|(objectclass=*)'],
     ['filter that matches any entry', '(|(uid=*)'],
     ['null octet behind a filter', 'x))\x00'],
@@ -26,6 +30,10 @@ describe('brackets that belong together are not reported', () => {
     '/^(.*)(a=b)$/',
     '(&(objectClass=user)(uid=anna))',
     'foo(bar)(cn=baz)',
+    '(*)',
+    ':*)',
+    '(*&a)',
+    'a)(b::c)',
   ])('%j', (value) => expect(detectLdap(value)).toBeNull());
 });
 

@@ -23,7 +23,11 @@ describe('a value is reported with its construct', () => {
     ['JavaScript behind a value', '1 || 1==1'],
     ['JavaScript behind a value', "';sleep(5);'"],
     ['JavaScript behind a value', "'; var d=new Date();'"],
+    ['JavaScript behind a value', "1'; if (this.a) { sleep(5) } //"],
     ['line of a command for a cache', 'x\r\nFLUSHALL\r\n'],
+    ['line of a command for a cache', 'x\nflush_all\n'],
+    ['line of a command for a cache', 'x\r\nkeys *\r\n'],
+    ['line of a command for a cache', '*1\r\n$4\r\nPING'],
     ['line of a command for a cache', 'x\r\n*3\r\n$3\r\nSET'],
     ['line of a command for a cache', 'x\nset a 0 0 3\nabc'],
     ['line of a command for a mail server', 'a@b\r\nRCPT TO:<x>'],
@@ -43,6 +47,8 @@ describe('queries and texts are not reported', () => {
     '{"script_fields":{}}',
     'line\nset the table for 2 0 0',
     "'a' || 'b'",
+    "x'; if (a) { b() }",
+    '*1\nitem',
   ])('%j', (value) => expect(detectNoSql(value)).toBeNull());
 });
 
