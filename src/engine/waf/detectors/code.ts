@@ -30,11 +30,15 @@ export const CODE_KINDS =
   KIND.apostrophe |
   KIND.backtick |
   KIND.dot |
+  KIND.slash |
+  KIND.colon |
+  KIND.angle |
   KIND.bar |
   KIND.percent |
+  KIND.other |
   KIND.blank;
-/** The length in octets of the shortest value that is detected: `qx(a)`. */
-export const SHORTEST_CODE = 5;
+/** The length in octets of the shortest value that is detected: `qx(a`. */
+export const SHORTEST_CODE = 4;
 
 /** The octets of a value that are read, and the octets of the text that it breaks out of. */
 const REACH = 2_048;

@@ -240,7 +240,8 @@ function triggers(): readonly string[] {
       'vars',
       'next',
       'redis.call',
-      '>new', 'require.',
+      '>new',
+      'require.',
       'callee',
     ],
   );

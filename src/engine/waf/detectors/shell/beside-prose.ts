@@ -90,7 +90,8 @@ function behindSeparators(value: string, caution: Caution): string | null {
       readDanger(value, value[at + 1] === mark ? at + 2 : at + 1, '', danger);
       const least = caution.words ? (mark === ';' ? SEVERE : PROBING) : NAMED;
       if (danger.rank < least && (caution.words || !isOnly(value, at, danger.rank))) continue;
-      if (isDocumented(value, at, danger.end, caution) || isInSpan(value, at)) continue;
+      // Sentences about commands have separators, and seldom substitutions.
+      if (isDocumented(value, at, danger.end, CAREFUL) || isInSpan(value, at)) continue;
       return 'separator and a command';
     }
   }
