@@ -161,6 +161,8 @@ export const WAF_DETECTORS = [
   'detectShell',
   'detectCommandLine',
   'detectCommand',
+  'detectCode',
+  'detectCodeLine',
   'detectTemplate',
   'detectLdap',
   'detectXPath',

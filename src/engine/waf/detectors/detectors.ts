@@ -1,6 +1,8 @@
 /** The detectors by their operators: each reads a value by a grammar and names the construct that it found. */
 import { KIND } from '../../../base/octets/octet-kinds.ts';
 import type { WafDetector } from '../../plan/signature-program.ts';
+import { CODE_TRIGGERS } from './code/vocabulary.ts';
+import { CODE_KINDS, detectCode, detectCodeLine, SHORTEST_CODE } from './code.ts';
 import { detectEntities, ENTITY_KINDS, ENTITY_TRIGGERS, SHORTEST_ENTITIES } from './entities.ts';
 import { detectInclude, INCLUDE_KINDS, INCLUDE_TRIGGERS, SHORTEST_INCLUDE } from './include.ts';
 import { detectInternalUrl, SHORTEST_URL, URL_KINDS, URL_TRIGGERS } from './internal-url.ts';
@@ -74,6 +76,13 @@ export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
   detectShell: { find: detectShell, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
   detectCommandLine: { find: detectCommandLine, shortest: SHORTEST_SHELL, kinds: COMMAND_LINE_KINDS },
   detectCommand: { find: detectCommand, shortest: SHORTEST_SHELL, kinds: COMMAND_LINE_KINDS },
+  detectCode: { find: detectCode, shortest: SHORTEST_CODE, kinds: CODE_KINDS, triggers: CODE_TRIGGERS },
+  detectCodeLine: {
+    find: detectCodeLine,
+    shortest: SHORTEST_CODE,
+    kinds: CODE_KINDS,
+    triggers: CODE_TRIGGERS,
+  },
   detectPath: { find: detectPath, shortest: SHORTEST_PATH, kinds: PATH_KINDS, triggers: PATH_TRIGGERS },
   detectTemplate: {
     find: detectTemplate,

@@ -10,6 +10,7 @@ import { KIND } from '../../../base/octets/octet-kinds.ts';
 import { isDigit, isUpper } from '../octets/latin1.ts';
 import { type Arguments, newArguments, readArguments } from './shell/arguments.ts';
 import { newBefore, passCharacter, resetBefore } from './shell/before.ts';
+import { besideProse, isCopied } from './shell/beside-prose.ts';
 import {
   commandKind,
   isAdministration,
@@ -33,6 +34,7 @@ import {
   endsReference,
   isBlankAt,
   isLineEnd,
+  isMarkdown,
   isOneOf,
   isProgramFolder,
   isRubyText,
@@ -113,12 +115,15 @@ function detect(value: string, reported: number): string | null {
   if (reported < without.reported && value === without.text) return null;
   mode = reported;
   loose = reported === ANYWHERE;
-  const found = search(value);
-  if (found === null && value.length <= LONGEST_REMEMBERED) {
+  const line = search(value);
+  const found = line !== null && !loose && isText(value, args.prose) ? null : line;
+  if (found !== null) return found;
+  const beside = hasSpecial(value, 0) ? besideProse(value, mode !== INJECTED) : null;
+  if (beside === null && value.length <= LONGEST_REMEMBERED) {
     without.text = value;
     without.reported = reported;
   }
-  return found !== null && !loose && isText(value, args.prose) ? null : found;
+  return beside;
 }
 
 function search(value: string): string | null {
@@ -229,6 +234,7 @@ function readCommand(value: string, from: number): boolean {
   let at = from;
   for (let turn = 0; turn < MAX_PREFIXES; turn++) {
     at = skipBlanks(value, at);
+    if (turn > 0 && word.plain === 'env' && isOneOf(value, at, ';|&\n\r')) return readEnvironment(at);
     for (let skipped = 0; skipped < MAX_OPENINGS && isOneOf(value, at, OPENINGS); skipped++)
       at = skipBlanks(value, at + 1);
     const braced = at > from && value[at - 1] === '{';
@@ -455,12 +461,13 @@ function inSubstitution(value: string, from: number, close: string): string | nu
   // `$("cat")` is a call of a library of JavaScript.
   if (close === ')' && (quote === '"' || quote === "'")) return null;
   if (quote === '<' && isOneOf(value, skipBlanks(value, from + 1), '/~.')) return 'substitution of a file';
+  if (close === '`' && isMarkdown(value, from)) return null;
   if ((before.prose > 1 && !loose) || !readCommand(value, from)) return null;
   const { kind, numeric, pathed, end } = command;
   const trick = hidden(value);
   if (trick !== null) return trick;
-  // `npm test` in a text is a command that people write about.
-  if (!loose && isToolCall(value)) return null;
+  // `npm test` in a text is a command that people write about, `chown $(whoami) x` a line that they copy.
+  if (!loose && (isToolCall(value) || (before.line && isCopied(value, from, close)))) return null;
   readArguments(value, end, { numeric, args });
   if (loose && (kind === PROGRAM || (args.marks > 0 && args.prose === 0))) return 'substitution of a command';
   const marked = pathed || args.marks > 0;

