@@ -33,6 +33,13 @@ export function lettersOf(text: string): number {
   return letters;
 }
 
+/** The kinds of the octets of a Latin-1 text, a bit each (`KIND`); 0: it has none. */
+export function shapeOf(text: string): number {
+  let shape = 0;
+  for (let at = 0; at < text.length; at++) shape |= KINDS[text.charCodeAt(at) & 0xff]!;
+  return shape;
+}
+
 /** What is computed about the octets of a text. */
 export interface OctetFacts {
   /** The kinds of its octets, a bit each (`KIND`); 0: there are none. */

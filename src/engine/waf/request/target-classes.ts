@@ -6,16 +6,17 @@
 import { KIND } from '../../../base/octets/octet-kinds.ts';
 import type { WafTarget } from '../../plan/signature-program.ts';
 import type { Meter } from '../octets/meter.ts';
+import { shapeOf } from '../octets/octet-buffer.ts';
 import { type LiteralIndex, setsIn } from '../patterns/literal-index.ts';
-import { type Matcher, patternEnd } from '../patterns/pattern.ts';
+import { type Matcher, mayMatch, patternEnd } from '../patterns/pattern.ts';
 import { changesOf, lengthBehind, makesOf } from '../transformations/transformations.ts';
 import { MAX_CACHED_NAMES } from './tx.ts';
 import type { InspectedValue } from './values.ts';
 
 /** The classes of one source's members; a class of `null` has no tests. */
 export interface TargetClasses {
-  /** The names in targets of the source, in lower case. */
-  readonly names: ReadonlySet<string>;
+  /** By name in targets of the source, in lower case, its key in `bySelector`. */
+  readonly names: ReadonlyMap<string, string>;
   /** The lengths of `names`, a bit each, modulo 32. */
   readonly lengths: number;
   /** The patterns of names in targets of the source. */
@@ -61,9 +62,11 @@ export function mayDiffer({ names, patterns }: TargetClasses): boolean {
 // costs a tenth of computing its class.
 export function classOf(classes: TargetClasses, name: string): ValueClass | null {
   const { names, lengths, patterns, common, bySelector } = classes;
-  const lower = ((lengths >>> (name.length & 31)) & 1) === 0 ? null : name.toLowerCase();
-  let key = lower !== null && names.has(lower) ? `=${lower}` : '';
-  for (let i = 0; i < patterns.length; i++) if (nameMatches(patterns[i]!, name)) key = `${i},${key}`;
+  let key = ((lengths >>> (name.length & 31)) & 1) === 0 ? '' : (names.get(name.toLowerCase()) ?? '');
+  const shape = patterns.length === 0 ? 0 : shapeOf(name);
+  for (let i = 0; i < patterns.length; i++) {
+    if (mayMatch(patterns[i]!, shape) && nameMatches(patterns[i]!, name)) key = `${i},${key}`;
+  }
   if (key === '') return common;
   let found = bySelector.get(key);
   if (found === undefined) {
