@@ -25,12 +25,25 @@ import {
   VALUE_SOURCES,
 } from '../request/rule-set.ts';
 import { createExactSchedules } from '../request/schedules.ts';
-import { type LiteralDemand, mayDiffer, type OperatorCheck, type ValueTest } from '../request/target-classes.ts';
+import {
+  type LiteralDemand,
+  mayDiffer,
+  type OperatorCheck,
+  type ValueTest,
+} from '../request/target-classes.ts';
 import { plainText } from '../request/transaction.ts';
 import { THRESHOLD_NAME } from '../request/tx.ts';
 import { createValues } from '../request/values.ts';
 import { type AssignmentParts, type ControlParts, prepareAssignment, prepareControl } from './actions.ts';
-import { type CheckParts, constantCheck, neededBy, openCheck, setOf, shortestFor } from './checks.ts';
+import {
+  breadthOf,
+  type CheckParts,
+  constantCheck,
+  neededBy,
+  openCheck,
+  setOf,
+  shortestFor,
+} from './checks.ts';
 import { gatedRules, gateOf } from './gates.ts';
 import { capturesNeeded, evaluatesScore } from './rule-properties.ts';
 import { classesOf, classMaker, lowerTarget, type TargetClassSource } from './target-classes.ts';
@@ -308,6 +321,7 @@ function testTable(program: SignatureProgram, parts: CheckParts): TestTable {
         set: setOf(operator, parts),
         needed: neededBy(operator, parts),
         shortest: shortestFor(operator, parts),
+        breadth: breadthOf(operator),
         check,
         lazy: lazyMatcher(operator, parts),
       };

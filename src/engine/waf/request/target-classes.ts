@@ -181,6 +181,7 @@ export function bucketOf(
       mask[test.set >> 5]! |= 1 << (test.set & 31);
     }
   }
+  always.sort((a, b) => b.breadth - a.breadth);
   const masks = steps.map(changesOf);
   const changes = masks.includes(ANY_VALUE) ? ANY_VALUE : masks.reduce((all, one) => all | one, 0);
   const base = BUCKET_STEPS + TEST_STEPS * (always.length + staged.length);
@@ -270,6 +271,8 @@ export interface ValueTest {
   readonly needed: number;
   /** The length in octets of the shortest matching value; 0: values of any length match. */
   readonly shortest: number;
+  /** Of tests that share a search, the one with most runs first (`Detector.breadth`). */
+  readonly breadth: number;
   readonly check: OperatorCheck;
   /** The pattern of an `@rx` that a lazy DFA matches, else `null`. */
   readonly lazy: Matcher | null;

@@ -167,7 +167,17 @@ function newValue(values: InspectedValues, text: string): InspectedValue {
 
 /** A value about which only its octets are known. */
 function unknownValue(text: string, { shape, letters }: OctetFacts): InspectedValue {
-  return { text, shape, letters, same: 0, made: null, family: null, sets: null, results: null, cached: false };
+  return {
+    text,
+    shape,
+    letters,
+    same: 0,
+    made: null,
+    family: null,
+    sets: null,
+    results: null,
+    cached: false,
+  };
 }
 
 /** Whether a value of this hash occurred recently; stores the hash. */
