@@ -47,6 +47,11 @@ export interface Detector {
    * literal index searches them together with those of all patterns, so that the detector runs on few values.
    */
   readonly triggers?: readonly string[];
+  /**
+   * Of detectors that share a search, how much it reports: a value in which one finds nothing has nothing for those that
+   * report less, so that the one that reports most runs first. Absent: 0.
+   */
+  readonly breadth?: number;
 }
 
 /** By operator, its detector. */
@@ -73,9 +78,14 @@ export const DETECTORS: Readonly<Record<WafDetector, Detector>> = {
   },
   // A tag, or an attribute with a value.
   detectXSS: { find: detectXss, shortest: SHORTEST_XSS, kinds: KIND.angle | KIND.equals },
-  detectShell: { find: detectShell, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS },
-  detectCommandLine: { find: detectCommandLine, shortest: SHORTEST_SHELL, kinds: COMMAND_LINE_KINDS },
-  detectCommand: { find: detectCommand, shortest: SHORTEST_SHELL, kinds: COMMAND_LINE_KINDS },
+  detectShell: { find: detectShell, shortest: SHORTEST_SHELL, kinds: SHELL_KINDS, breadth: 1 },
+  detectCommandLine: {
+    find: detectCommandLine,
+    shortest: SHORTEST_SHELL,
+    kinds: COMMAND_LINE_KINDS,
+    breadth: 2,
+  },
+  detectCommand: { find: detectCommand, shortest: SHORTEST_SHELL, kinds: COMMAND_LINE_KINDS, breadth: 3 },
   detectCode: { find: detectCode, shortest: SHORTEST_CODE, kinds: CODE_KINDS, triggers: CODE_TRIGGERS },
   detectCodeLine: {
     find: detectCodeLine,

@@ -109,7 +109,7 @@ export function detectCommand(value: string): string | null {
 // PERF: signatures of several levels read the same text one after the other.
 const without = { text: '', reported: 0 };
 /** The longest text that is remembered, in octets. */
-const LONGEST_REMEMBERED = 4_096;
+const LONGEST_REMEMBERED = 131_072;
 
 function detect(value: string, reported: number): string | null {
   if (reported < without.reported && value === without.text) return null;

@@ -9,7 +9,14 @@ import { KIND } from '../../../base/octets/octet-kinds.ts';
 import { isSpace } from '../octets/latin1.ts';
 import { beginTokens, isNamePart, newTokens, nextToken, SIGN, STRING } from './expression/tokens.ts';
 import { closes, type Opening, openingAt } from './template/delimiters.ts';
-import { beginJudging, judgeToken, newJudgement, type TemplateJudgement, verdict } from './template/judge.ts';
+import {
+  AROUND_PRODUCT,
+  beginJudging,
+  judgeToken,
+  newJudgement,
+  type TemplateJudgement,
+  verdict,
+} from './template/judge.ts';
 import { PYTHON_ATTRIBUTES, RARE_ATTRIBUTES } from './template/vocabulary.ts';
 
 /** The kinds of octets (`base/octets/octet-kinds.ts`) of which every detected value has one. */
@@ -146,9 +153,11 @@ function polyglot(value: string, at: number, { mark }: Opening): string | null {
   return value.length - at <= PROBE_OCTETS ? 'delimiters of several template languages' : null;
 }
 
-/** The octets around an expression. */
+/** The octets around an expression; infinitely many in a text with a code span. */
+// PERF: a value of thousands of expressions is not searched for a back quote at each of them.
 function around(value: string, start: number): number {
-  return value.includes('`') ? Number.POSITIVE_INFINITY : value.length - (tokens.at - start);
+  const octets = value.length - (tokens.at - start);
+  return octets <= AROUND_PRODUCT && value.includes('`') ? Number.POSITIVE_INFINITY : octets;
 }
 
 /** Finds what is an expression without delimiters, too: a static method in OGNL, a type in SpEL, Thymeleaf's `__${`. */

@@ -64,6 +64,11 @@ export function shortestFor(operator: WafOperator, parts: CheckParts): number {
   }
 }
 
+/** `Detector.breadth` of an operator, 0 of one that is no detector. */
+export function breadthOf({ kind }: WafOperator): number {
+  return isDetector(kind) ? (DETECTORS[kind].breadth ?? 0) : 0;
+}
+
 /** The kinds of octets of which a value must contain at least one to match; -1: no such requirement. */
 export function neededBy(operator: WafOperator, { matchers, constant }: CheckParts): number {
   if (isDetector(operator.kind)) return DETECTORS[operator.kind].kinds;

@@ -15,6 +15,7 @@ import {
   type WafVariable,
 } from '../../plan/signature-program.ts';
 import { DETECTORS, isDetector } from '../detectors/detectors.ts';
+import { lettersOf } from '../octets/octet-buffer.ts';
 import { literalIndex } from '../patterns/literal-index.ts';
 import { isLazy, type Matcher } from '../patterns/pattern.ts';
 import {
@@ -24,12 +25,25 @@ import {
   VALUE_SOURCES,
 } from '../request/rule-set.ts';
 import { createExactSchedules } from '../request/schedules.ts';
-import { mayDiffer, type OperatorCheck, type ValueTest } from '../request/target-classes.ts';
+import {
+  type LiteralDemand,
+  mayDiffer,
+  type OperatorCheck,
+  type ValueTest,
+} from '../request/target-classes.ts';
 import { plainText } from '../request/transaction.ts';
 import { THRESHOLD_NAME } from '../request/tx.ts';
 import { createValues } from '../request/values.ts';
 import { type AssignmentParts, type ControlParts, prepareAssignment, prepareControl } from './actions.ts';
-import { type CheckParts, constantCheck, neededBy, openCheck, setOf, shortestFor } from './checks.ts';
+import {
+  breadthOf,
+  type CheckParts,
+  constantCheck,
+  neededBy,
+  openCheck,
+  setOf,
+  shortestFor,
+} from './checks.ts';
 import { gatedRules, gateOf } from './gates.ts';
 import { capturesNeeded, evaluatesScore } from './rule-properties.ts';
 import { classesOf, classMaker, lowerTarget, type TargetClassSource } from './target-classes.ts';
@@ -100,6 +114,8 @@ export interface LiteralSets {
   readonly ofDetector: (detector: WafDetector) => number;
   /** By set, for each literal the kinds of its octets; equal combinations once. */
   readonly kinds: readonly (readonly number[])[];
+  /** By set, what the octets of its literals have, each combination that demands least; `null`: too many combinations. */
+  readonly demands: readonly (readonly LiteralDemand[] | null)[];
   /** By set, the length in octets of its shortest literal. */
   readonly shortest: readonly number[];
 }
@@ -127,8 +143,29 @@ function literalSets(program: SignatureProgram, level: WafLevel): LiteralSets {
     ofPhrases: (phrases) => lists.get(phrases) ?? -1,
     ofDetector: (detector) => detectors.get(detector) ?? -1,
     kinds: literals.map((set) => [...new Set(set.map(kindsOf))]),
+    demands: literals.map(leastDemands),
     shortest: literals.map((set) => set.reduce((least, { length }) => Math.min(least, length), Infinity)),
   };
+}
+
+/** The most different combinations of a set of which the least are found: their number is squared. */
+const MOST_COMBINATIONS = 64;
+
+/** The kinds and letters of a set's literals, without combinations that have all of another one, and more. */
+function leastDemands(literals: readonly string[]): readonly LiteralDemand[] | null {
+  const all = new Map<string, LiteralDemand>();
+  for (const literal of literals) {
+    const demand = { kinds: kindsOf(literal), letters: lettersOf(literal) };
+    all.set(`${demand.kinds},${demand.letters}`, demand);
+    if (all.size > MOST_COMBINATIONS) return null;
+  }
+  const distinct = [...all.values()];
+  return distinct.filter(
+    (one) =>
+      !distinct.some(
+        (less) => less !== one && (less.kinds & ~one.kinds) === 0 && (less.letters & ~one.letters) === 0,
+      ),
+  );
 }
 
 /** The kinds of a literal's octets, a bit each. */
@@ -223,6 +260,7 @@ export function compileRuleSet(
     chains,
     words: index.words,
     setKinds: sets.kinds,
+    setDemands: sets.demands,
   };
   const make = classMaker(classSource);
   const sources = VALUE_SOURCES.map((source) => ({
@@ -234,6 +272,7 @@ export function compileRuleSet(
   return {
     paranoia,
     rules,
+    firstGuards: Int32Array.from(rules, ({ guards }) => guards[0] ?? -1),
     bodyRules: firstOfBody < 0 ? level.rules.length : firstOfBody,
     tests: tests.count(),
     index,
@@ -282,6 +321,7 @@ function testTable(program: SignatureProgram, parts: CheckParts): TestTable {
         set: setOf(operator, parts),
         needed: neededBy(operator, parts),
         shortest: shortestFor(operator, parts),
+        breadth: breadthOf(operator),
         check,
         lazy: lazyMatcher(operator, parts),
       };

@@ -85,7 +85,7 @@ export function classesOf(
     );
   const concerns = ({ variable }: WafTarget): boolean => variables.includes(variable);
   return {
-    names,
+    names: new Map([...names].map((name) => [name, `=${name}`])),
     lengths: [...names].reduce((bits, name) => bits | (1 << (name.length & 31)), 0),
     patterns: [...numbers].map((number) => source.matchers[number]!),
     common: classWhere((target) => target.selector.kind === 'all' && concerns(target)),

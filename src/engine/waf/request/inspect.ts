@@ -120,7 +120,15 @@ function testMembers({ level, transaction, hits }: Inspection, phase: 1 | 2): vo
 /** Runs the rules from one place in `rules` up to another, in order, with the skips and ends that rules cause. */
 function runRules(inspection: Inspection, from: number, to: number): void {
   const { level, transaction, hits } = inspection;
+  const { firstGuards } = level;
+  const { byTest } = hits;
   for (let at = from; at < to; ) {
+    // PERF: hardly any rule goes further, so that the others cost one look into a flat array.
+    const guard = firstGuards[at]!;
+    if (guard >= 0 && byTest[guard] === undefined) {
+      at++;
+      continue;
+    }
     const levelRule = level.rules[at++]!;
     if (!mayMatch(levelRule, hits) || isExcluded(transaction.exclusions, levelRule.rule)) continue;
     if (levelRule.dear >= 0 && !hasDearHit(inspection, levelRule.dear)) continue;

@@ -72,6 +72,8 @@ export interface CompiledRuleSet {
   /** 1 to 4. */
   readonly paranoia: number;
   readonly rules: readonly CompiledRule[];
+  /** By place in `rules`, the first of the rule's guards; -1: it has none. */
+  readonly firstGuards: Int32Array;
   /** The place in `rules` of the first rule of phase 2. */
   readonly bodyRules: number;
   /** The number of tests. */

@@ -3,18 +3,20 @@
  * them. Members of one source share a class unless targets select by name (`REQUEST_HEADERS:User-Agent`,
  * `!REQUEST_COOKIES:/^__utm/`).
  */
+import { KIND } from '../../../base/octets/octet-kinds.ts';
 import type { WafTarget } from '../../plan/signature-program.ts';
 import type { Meter } from '../octets/meter.ts';
+import { shapeOf } from '../octets/octet-buffer.ts';
 import { type LiteralIndex, setsIn } from '../patterns/literal-index.ts';
-import { type Matcher, patternEnd } from '../patterns/pattern.ts';
-import { changesOf, lengthBehind } from '../transformations/transformations.ts';
+import { type Matcher, mayMatch, patternEnd } from '../patterns/pattern.ts';
+import { changesOf, lengthBehind, makesOf } from '../transformations/transformations.ts';
 import { MAX_CACHED_NAMES } from './tx.ts';
 import type { InspectedValue } from './values.ts';
 
 /** The classes of one source's members; a class of `null` has no tests. */
 export interface TargetClasses {
-  /** The names in targets of the source, in lower case. */
-  readonly names: ReadonlySet<string>;
+  /** By name in targets of the source, in lower case, its key in `bySelector`. */
+  readonly names: ReadonlyMap<string, string>;
   /** The lengths of `names`, a bit each, modulo 32. */
   readonly lengths: number;
   /** The patterns of names in targets of the source. */
@@ -60,9 +62,11 @@ export function mayDiffer({ names, patterns }: TargetClasses): boolean {
 // costs a tenth of computing its class.
 export function classOf(classes: TargetClasses, name: string): ValueClass | null {
   const { names, lengths, patterns, common, bySelector } = classes;
-  const lower = ((lengths >>> (name.length & 31)) & 1) === 0 ? null : name.toLowerCase();
-  let key = lower !== null && names.has(lower) ? `=${lower}` : '';
-  for (let i = 0; i < patterns.length; i++) if (nameMatches(patterns[i]!, name)) key = `${i},${key}`;
+  let key = ((lengths >>> (name.length & 31)) & 1) === 0 ? '' : (names.get(name.toLowerCase()) ?? '');
+  const shape = patterns.length === 0 ? 0 : shapeOf(name);
+  for (let i = 0; i < patterns.length; i++) {
+    if (mayMatch(patterns[i]!, shape) && nameMatches(patterns[i]!, name)) key = `${i},${key}`;
+  }
   if (key === '') return common;
   let found = bySelector.get(key);
   if (found === undefined) {
@@ -93,6 +97,22 @@ export interface Bucket {
   readonly staged: readonly ValueTest[];
   /** The length in octets below which no test passes at this or a later stage; 0: values of any length may pass. */
   readonly shortest: number;
+  /** A transformed value meets one of these if a test passes; `null`: it may meet none. */
+  readonly demands: readonly Demand[] | null;
+}
+
+/** What a text has that contains a literal. */
+export interface LiteralDemand {
+  /** The kinds of octets in the literal. */
+  readonly kinds: number;
+  /** Its letters (`lettersOf`). */
+  readonly letters: number;
+}
+
+/** What a value has that passes a test. */
+interface Demand extends LiteralDemand {
+  /** Kinds of octets of which the value has at least one; -1: no such requirement. */
+  readonly needed: number;
 }
 
 /** The tests of a class with the same chain. */
@@ -113,6 +133,8 @@ export interface BucketSource {
   readonly words: number;
   /** By set of literals, the kinds of octets of each literal (`LiteralSets.kinds`). */
   readonly setKinds: readonly (readonly number[])[];
+  /** By set of literals, what its literals demand (`LiteralSets.demands`). */
+  readonly setDemands: readonly (readonly LiteralDemand[] | null)[];
 }
 
 /** The tests to run for values of certain kinds of octets and of certain lengths (`schedules.ts`). */
@@ -144,12 +166,12 @@ const TEST_STEPS = 4;
 export function bucketOf(
   steps: readonly number[],
   tests: readonly ValueTest[],
-  { words }: BucketSource,
+  source: BucketSource,
 ): Bucket {
   const bySet: ValueTest[][] = [];
   const always: ValueTest[] = [];
   const staged: ValueTest[] = [];
-  const mask = new Uint32Array(words);
+  const mask = new Uint32Array(source.words);
   for (const test of tests) {
     if (test.multiMatch && steps.length > 0) staged.push(test);
     else if (test.set < 0 || test.negated) always.push(test);
@@ -159,13 +181,73 @@ export function bucketOf(
       mask[test.set >> 5]! |= 1 << (test.set & 31);
     }
   }
+  always.sort((a, b) => b.breadth - a.breadth);
   const masks = steps.map(changesOf);
   const changes = masks.includes(ANY_VALUE) ? ANY_VALUE : masks.reduce((all, one) => all | one, 0);
   const base = BUCKET_STEPS + TEST_STEPS * (always.length + staged.length);
   const shrinks = steps.every((step) => lengthBehind(step, 1) <= 1);
   const least = tests.reduce((least, one) => Math.min(least, one.negated ? 0 : one.shortest), Infinity);
   const shortest = shrinks ? least : 0;
-  return { steps, changes, mask: bySet.length === 0 ? null : mask, bySet, always, staged, base, shortest };
+  const demands = demandsOf(steps, tests, source);
+  return {
+    steps,
+    changes,
+    mask: bySet.length === 0 ? null : mask,
+    bySet,
+    always,
+    staged,
+    base,
+    shortest,
+    demands,
+  };
+}
+
+/** The most demands of a bucket: more take longer than they save, and some of so many are met by most values. */
+const MOST_DEMANDS = 16;
+
+const NO_LITERAL: readonly LiteralDemand[] = [{ kinds: 0, letters: 0 }];
+
+/** The demands of the tests behind a chain that transforms values; `null`: none, or too many. */
+function demandsOf(
+  steps: readonly number[],
+  tests: readonly ValueTest[],
+  { setDemands }: BucketSource,
+): readonly Demand[] | null {
+  if (steps.length === 0) return null;
+  const found: Demand[] = [];
+  for (const { negated, needed, set } of tests) {
+    const demands = set < 0 ? NO_LITERAL : setDemands[set]!;
+    if (negated || demands === null || (set < 0 && needed === ANY_VALUE)) return null;
+    for (const { kinds, letters } of demands) found.push({ needed, kinds, letters });
+    if (found.length > MOST_DEMANDS) return null;
+  }
+  return found;
+}
+
+const LETTER_KINDS = KIND.lower | KIND.upper;
+
+/** Whether a value with such octets can pass a test of a bucket behind its transformations. */
+// PERF: most values lack a sign or a letter that the few tests behind a long chain need, so that no text is made for them.
+export function mayMeet({ steps, demands }: Bucket, value: InspectedValue): boolean {
+  if (demands === null) return true;
+  let kinds = value.shape;
+  let made = 0;
+  for (let at = 0; at < steps.length; at++) {
+    const changes = changesOf(steps[at]!);
+    if (changes === ANY_VALUE || (kinds & changes) !== 0) {
+      made |= makesOf(steps[at]!);
+      kinds |= made;
+    }
+  }
+  const letters = (made & LETTER_KINDS) === 0 ? value.letters : -1;
+  // Literals are in lower case.
+  if ((kinds & KIND.upper) !== 0) kinds |= KIND.lower;
+  for (let at = 0; at < demands.length; at++) {
+    const one = demands[at]!;
+    const isMet = (one.kinds & ~kinds) === 0 && (one.letters & ~letters) === 0;
+    if (isMet && (one.needed === ANY_VALUE || (one.needed & kinds) !== 0)) return true;
+  }
+  return false;
 }
 
 // A test: a condition on one value whose result depends on the value alone. Equal conditions share one test.
@@ -189,6 +271,8 @@ export interface ValueTest {
   readonly needed: number;
   /** The length in octets of the shortest matching value; 0: values of any length match. */
   readonly shortest: number;
+  /** Of tests that share a search, the one with most runs first (`Detector.breadth`). */
+  readonly breadth: number;
   readonly check: OperatorCheck;
   /** The pattern of an `@rx` that a lazy DFA matches, else `null`. */
   readonly lazy: Matcher | null;

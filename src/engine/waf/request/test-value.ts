@@ -12,6 +12,7 @@ import {
   ANY_VALUE,
   type Bucket,
   containsLiteralOf,
+  mayMeet,
   setsOf,
   type TestSchedule,
   type ValueClass,
@@ -151,6 +152,7 @@ function testBucket(from: TestContext, bucket: Bucket, value: InspectedValue, ru
   const { meter } = run;
   const { always, mask, staged } = bucket;
   meter.left -= bucket.base;
+  if (bucket.demands !== null && !mayMeet(bucket, value)) return;
   const changes = changesValue(bucket.changes, value);
   if (mask !== null || always.length > 0) {
     const last = changes ? transformAll(from.values, value, bucket, meter) : value;

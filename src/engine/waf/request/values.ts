@@ -57,6 +57,8 @@ export interface InspectedValue {
   readonly text: string;
   /** The kinds of its octets (`engine/waf/octets/octet-buffer.ts`). */
   readonly shape: number;
+  /** The letters in it without case, a bit each (`lettersOf`). */
+  readonly letters: number;
   /** Transformations that do not change it, as far as known; a bit each of the first 32, others are in `made`. */
   same: number;
   /** Results of other transformations: a linked list; `null`: none yet. */
@@ -163,9 +165,19 @@ function newValue(values: InspectedValues, text: string): InspectedValue {
   return value;
 }
 
-/** A value about which only its shape is known. */
-function unknownValue(text: string, { shape }: OctetFacts): InspectedValue {
-  return { text, shape, same: 0, made: null, family: null, sets: null, results: null, cached: false };
+/** A value about which only its octets are known. */
+function unknownValue(text: string, { shape, letters }: OctetFacts): InspectedValue {
+  return {
+    text,
+    shape,
+    letters,
+    same: 0,
+    made: null,
+    family: null,
+    sets: null,
+    results: null,
+    cached: false,
+  };
 }
 
 /** Whether a value of this hash occurred recently; stores the hash. */

@@ -98,7 +98,7 @@ export function judgeToken(to: TemplateJudgement, tokens: ExpressionTokens): str
 }
 
 /** The most octets around a probe: longer texts are about arithmetic. `${1 + 2}` occurs in ordinary templates, too. */
-const AROUND_PRODUCT = 80;
+export const AROUND_PRODUCT = 80;
 const AROUND_SUM = 8;
 
 /** The construct that a whole expression is, or `null`; `around`: the octets of the value outside of it. */

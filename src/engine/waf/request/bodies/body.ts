@@ -220,13 +220,17 @@ function parseMultipart({ text, contentType, truncated, acceptsExtendedNames }: 
   return { ...EMPTY_BODY, args, files, partHeaders, partNames, partFilenames, multipart, error };
 }
 
+/** The flags of which none may be set in a body without an error. */
+const STRICT_FLAGS = (Object.keys(NO_MULTIPART_FLAGS) as (keyof MultipartFlags)[]).filter(
+  (name) => name !== 'MULTIPART_UNMATCHED_BOUNDARY',
+);
+
 /** Computes the flags that depend on others. */
 function strictness({ flags, hasCrlf, error }: Reader): MultipartFlags {
-  const { MULTIPART_UNMATCHED_BOUNDARY, ...strict } = flags;
-  const isStrictError = error !== null || Object.values(strict).some((flag) => flag !== 0);
+  let isStrictError = error !== null;
+  for (const name of STRICT_FLAGS) if (flags[name] !== 0) isStrictError = true;
   return {
-    ...strict,
-    MULTIPART_UNMATCHED_BOUNDARY,
+    ...flags,
     MULTIPART_CRLF_LF_LINES: hasCrlf ? flags.MULTIPART_LF_LINE : 0,
     MULTIPART_STRICT_ERROR: isStrictError ? 1 : 0,
   };

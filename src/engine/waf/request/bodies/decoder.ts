@@ -84,7 +84,9 @@ export function spendRead(decoder: Decoder, octets: number): boolean {
 
 /** The supported charsets of a type that change texts; one that is not supported is an error. */
 export function charsetsOf(decoder: Decoder, media: MediaType): readonly string[] {
-  const labels = parameterValues(media, 'charset').map((value) => value.toLowerCase());
+  const values = parameterValues(media, 'charset');
+  if (values.length === 0) return values;
+  const labels = values.map((value) => value.toLowerCase());
   return labels.filter((label) => isConvertible(decoder, label));
 }
 

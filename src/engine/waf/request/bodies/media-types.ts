@@ -19,8 +19,15 @@ export interface MediaType {
 /** Most parameters of a Content-Type that are read. */
 const MAX_PARAMETERS = 16;
 
+const NO_TYPE: MediaType = { type: '', parameters: [] };
+
 /** Splits a Content-Type at semicolons and at the commas that join two headers, in quoted values too: none of them is read. */
+// PERF: most parts of a multipart body have none, or one without parameters.
 export function readMediaType(contentType: string): MediaType {
+  if (contentType === '') return NO_TYPE;
+  if (!contentType.includes(';') && !contentType.includes(',')) {
+    return { type: lowercase(trim(contentType)), parameters: [] };
+  }
   const [type = '', ...rest] = contentType.replaceAll(',', ';').split(';', MAX_PARAMETERS + 1);
   const parameters = rest.map((parameter) => {
     const equals = parameter.indexOf('=');
@@ -52,8 +59,11 @@ export function withBoundaryOnly(contentType: string): string {
   return `${type}; boundary${trimLeft(boundary).slice('boundary'.length)}`;
 }
 
+const NO_VALUES: readonly string[] = [];
+
 /** The first and the last value of a parameter: applications take one of them. */
 export function parameterValues({ parameters }: MediaType, name: string): readonly string[] {
+  if (parameters.length === 0) return NO_VALUES;
   const values = parameters.filter((one) => one.name === name && one.value !== '').map(({ value }) => value);
   return [...new Set([...values.slice(0, 1), ...values.slice(-1)])];
 }

@@ -184,7 +184,8 @@ export function readDisposition(text: string): Disposition {
   return summary(reader);
 }
 
-function summary({ text, names, filenames, starred, ...reader }: Reader): Disposition {
+function summary(reader: Reader): Disposition {
+  const { text, names, filenames, starred } = reader;
   const filename = filenames[0] ?? '';
   const star = starred[0] ?? '';
   const problem =
@@ -197,7 +198,7 @@ function summary({ text, names, filenames, starred, ...reader }: Reader): Dispos
     name: names[0] ?? '',
     filename: filename === '' ? urlDecode(star) : filename,
     names,
-    filenames: [...filenames, ...starred],
+    filenames: starred.length === 0 ? filenames : [...filenames, ...starred],
     isExtendedOnly: filename === '' && star !== '',
     hasInvalidQuoting: reader.hasInvalidQuoting,
     problem,

@@ -74,7 +74,7 @@ function readPart(part: string): MultipartPart {
   }
   const decoded = undone(data, encoding);
   return {
-    names: [...new Set(names)],
+    names: names.length < 2 ? names : [...new Set(names)],
     filenames,
     isField,
     contentType,

@@ -85,7 +85,7 @@ test('multiMatch tests a stage between two stages with the same text', () => {
 });
 
 test('the steps that schedules cost an inspection do not depend on earlier inspections', () => {
-  const source = { chains: [], words: 0, setKinds: [] };
+  const source = { chains: [], words: 0, setKinds: [], setDemands: [] };
   const classes = [0, 1, 2].map(
     (number): ValueClass => ({ number, chained: [], schedules: [], dear: [], source }),
   );
