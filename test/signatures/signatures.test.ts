@@ -44,6 +44,16 @@ describe('the starter set', () => {
     }
   });
 
+  test('has no signature of a higher level at a level', () => {
+    for (const [index, { rules: own }] of starter().program.levels.entries()) {
+      const tagged = own.flatMap(({ id, tags }) => tags.map((tag) => ({ id, tag })));
+      const higher = tagged.filter(
+        ({ tag }) => Number(/^paranoia-level\/(\d)$/.exec(tag)?.[1] ?? 0) > index + 1,
+      );
+      expect(higher).toEqual([]);
+    }
+  });
+
   test('has all signatures of a level at the next level too', () => {
     const ids = starter().program.levels.map((level) => level.rules.map(({ id }) => id));
     for (const [index, lower] of ids.slice(0, -1).entries()) {

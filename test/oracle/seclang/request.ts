@@ -6,6 +6,7 @@ import {
 } from '../../../src/engine/waf/request/bodies/body.ts';
 import { decodeBody } from '../../../src/engine/waf/request/bodies/decode-body.ts';
 import { EMPTY_BODY, type ParsedBody } from '../../../src/engine/waf/request/bodies/parsed-body.ts';
+import { decodedValues, unsplit, unsplitCookies } from '../../../src/engine/waf/request/bodies/readings.ts';
 import type { WafInput } from '../../../src/engine/waf/request/inspection.ts';
 
 /** A member of a collection, or a scalar under its own name. */
@@ -21,6 +22,8 @@ export interface RequestState {
   processor: BodyProcessor | '';
   forced: boolean;
   decodes: boolean;
+  /** Whether further readings are members: from phase 2 on, if phase 1 said so. */
+  rereads: boolean;
   body: {
     readonly text: string;
     readonly parsed: ParsedBody;
@@ -47,6 +50,7 @@ export function openRequest(input: WafInput): RequestState {
     processor: processorOf(type.toLowerCase()),
     forced: false,
     decodes: false,
+    rereads: false,
     body: null,
   };
 }
@@ -61,6 +65,7 @@ function processorOf(type: string): BodyProcessor | '' {
 /** The body is read as phase 1 left it to be read; what phase 2 says about that comes too late. */
 export function openBody(state: RequestState): void {
   const { input, processor, forced, decodes } = state;
+  state.rereads = decodes;
   if (input.body === null || input.body.length === 0) return;
   const text = Buffer.from(input.body).toString('latin1');
   const contentType = state.headers.find(({ name }) => name === 'content-type')?.value ?? '';
@@ -86,7 +91,7 @@ export function collectionOf(state: RequestState, variable: string): readonly Na
   const sent = query === '' ? [] : parseUrlEncoded({ text: query }).args;
   switch (variable) {
     case 'ARGS':
-      return [...sent, ...parsed.args];
+      return [...sent, ...parsed.args, ...(state.rereads ? rereadArguments(query, sent, parsed.args) : [])];
     case 'ARGS_NAMES':
       return names([...sent, ...parsed.args]);
     case 'ARGS_GET':
@@ -98,11 +103,11 @@ export function collectionOf(state: RequestState, variable: string): readonly Na
     case 'ARGS_POST_NAMES':
       return names(parsed.args);
     case 'REQUEST_HEADERS':
-      return state.headers;
+      return [...state.headers, ...(state.rereads ? decodedValues(state.headers) : [])];
     case 'REQUEST_HEADERS_NAMES':
       return names(state.headers);
     case 'REQUEST_COOKIES':
-      return cookiesOf(state);
+      return [...cookiesOf(state), ...(state.rereads ? rereadCookies(cookiesOf(state)) : [])];
     case 'REQUEST_COOKIES_NAMES':
       return names(cookiesOf(state));
     case 'FILES':
@@ -125,6 +130,19 @@ export function collectionOf(state: RequestState, variable: string): readonly Na
     default:
       return null;
   }
+}
+
+/** The arguments as they were sent. */
+function argumentsOf(state: RequestState): readonly Named[] {
+  return [...collectionOf(state, 'ARGS_GET')!, ...collectionOf(state, 'ARGS_POST')!];
+}
+
+function rereadArguments(query: string, sent: readonly Named[], posted: readonly Named[]): readonly Named[] {
+  return [...decodedValues(sent), ...decodedValues(posted), unsplit(query, sent) ?? []].flat();
+}
+
+function rereadCookies(cookies: readonly Named[]): readonly Named[] {
+  return [...decodedValues(cookies), unsplitCookies(cookies) ?? []].flat();
 }
 
 function cookiesOf({ headers }: RequestState): readonly Named[] {
@@ -190,7 +208,7 @@ export function scalarOf(state: RequestState, variable: string): string | null {
     case 'AUTH_TYPE':
       return headers.find(({ name }) => name === 'authorization')?.value.split(' ')[0] ?? null;
     case 'ARGS_COMBINED_SIZE':
-      return String(sum(collectionOf(state, 'ARGS')!.map(({ name, value }) => name.length + value.length)));
+      return String(sum(argumentsOf(state).map(({ name, value }) => name.length + value.length)));
     case 'FULL_REQUEST_LENGTH': {
       const fields = headers.map(({ name, value }) => `${name}: ${value}\r\n`).join('');
       const head = `${line.method} ${line.raw} ${line.protocol}\r\n${fields}\r\n`;

@@ -19,7 +19,7 @@ import {
   type Link,
   newLink,
 } from './code/judge.ts';
-import { KEYWORDS, SENTENCE } from './code/vocabulary.ts';
+import { CODE_TRIGGERS, KEYWORDS, SENTENCE } from './code/vocabulary.ts';
 
 /** Every detected value has a bracket, a text, or a member. */
 export const CODE_KINDS =
@@ -63,19 +63,21 @@ export function detectCodeLine(value: string): string | null {
 
 function detect(value: string, broad: boolean): string | null {
   const limit = Math.min(value.length, REACH);
-  if (isPatch(value)) return null;
-  const found = read(value, 0, limit, broad);
-  if (found !== null) return found;
-  // A value in a string of the program breaks out of it.
+  const found = read(value, 0, limit, broad) ?? behindQuote(value, limit, broad);
+  // A name without a mark beside it is a word: the prefilter leaves such values out.
+  return found !== null && hasTrigger(value) ? found : null;
+}
+
+function hasTrigger(value: string): boolean {
+  const lower = value.toLowerCase();
+  return CODE_TRIGGERS.some((trigger) => lower.includes(trigger));
+}
+
+/** The construct behind the quote with which a value breaks out of a string of the program. */
+function behindQuote(value: string, limit: number, broad: boolean): string | null {
   let quote = 0;
   while (quote < LONGEST_QUOTED && quote < limit && !isQuote(value[quote]) && value[quote] !== ' ') quote++;
   return quote < limit && isQuote(value[quote]) ? read(value, quote + 1, limit, broad) : null;
-}
-
-/** Whether a value is a part of a patch: lines behind a plus or a minus. */
-function isPatch(value: string): boolean {
-  const mark = value.charAt(0);
-  return ((mark === '-' || mark === '+') && value.startsWith('  ', 1)) || value.startsWith('@@ ');
 }
 
 function isQuote(mark: string | undefined): boolean {

@@ -26,6 +26,8 @@ import {
   PREFIX,
   PROBE,
   PROGRAM,
+  runsText,
+  takesNumber,
   UNKNOWN,
   WORD,
 } from './shell/commands.ts';
@@ -295,7 +297,7 @@ function kindOfWord(value: string): number {
   const name = plain.slice(slash + 1);
   command.name = name;
   command.pathed = slash >= 0 && isProgramFolder(plain.slice(0, slash + 1));
-  command.numeric = NUMERIC.has(name);
+  command.numeric = takesNumber(name);
   if (slash >= 0 && !command.pathed) return UNKNOWN;
   const kind = commandKind(name, word.cased);
   return kind === UNKNOWN && command.pathed && isScriptName(name) ? PROGRAM : kind;
@@ -319,11 +321,6 @@ function isCalled(value: string, end: number): boolean {
   if (value.charAt(end) === ' ') return value.charAt(end + 1) === '(' && !word.plain.includes('-');
   return value.charAt(end) === '(';
 }
-
-/** Commands whose argument is a number or an address. */
-const NUMERIC: ReadonlySet<string> = new Set(
-  'curl dig host kill nc ncat nslookup ping seq sleep start-sleep telnet timeout usleep wget'.split(' '),
-);
 
 /** Whether the word at `at` is `name=value`. */
 function isAssignment(value: string, at: number): boolean {
@@ -481,12 +478,6 @@ function inSubstitution(value: string, from: number, close: string): string | nu
   return prose > most ? null : 'substitution of a command';
 }
 
-/** Functions that run the text of their argument. */
-const CALLS: ReadonlySet<string> = new Set(
-  `eval exec execsync execute passthru pcntl_exec popen proc_open shell_exec spawn spawnsync system getoutput check_output
-   shellexecute`.split(/\s+/),
-);
-
 /** The longest name of a function, in characters. */
 const LONGEST_CALL = 12;
 
@@ -496,7 +487,7 @@ function inCall(value: string, at: number): string | null {
   if ((quote !== '"' && quote !== "'" && quote !== '`') || (before.tokens > 0 && !loose)) return null;
   let start = at;
   while (start > 0 && at - start <= LONGEST_CALL && isNameCharacter(value.charCodeAt(start - 1))) start--;
-  if (!CALLS.has(value.slice(start, at).toLowerCase()) || !readCommand(value, at + 2)) return null;
+  if (!runsText(value.slice(start, at).toLowerCase()) || !readCommand(value, at + 2)) return null;
   return 'call that runs a command';
 }
 

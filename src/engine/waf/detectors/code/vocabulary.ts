@@ -245,7 +245,8 @@ function triggers(): readonly string[] {
       'callee',
     ],
   );
-  const all = new Set<string>();
+  // A decorator of Python is called with what follows it.
+  const all = new Set(Array.from(EVALUATORS, (name) => `@${name.toLowerCase()}`));
   for (const name of names) {
     const lower = name.toLowerCase();
     if (!COMMON.has(lower)) all.add(lower);

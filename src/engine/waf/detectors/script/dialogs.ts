@@ -16,8 +16,13 @@ const DIALOGS = ['alert', 'confirm', 'prompt'] as const;
 /** What calls a function with others' arguments, or makes another of it. */
 const CALLERS = ['.call(', '.call`', '.apply(', '.apply`', '.bind(', '.bind`'] as const;
 
+/** Escapes of characters by their codes; letters have those of `\101` to `\172`. */
+const ESCAPES = ['\\u', '\\x', '\\1'] as const;
+/** Calls by a template: the text before its first expression, and the values of the expressions, are the arguments. */
+const TEMPLATES = ['.call`${', '.apply`${'] as const;
+
 /** Texts of which every reported value has one, besides the names of the dialogs. */
-export const DIALOG_TRIGGERS: readonly string[] = ['\\u', '\\x', '\\1', '.call`$', '.apply`$'];
+export const DIALOG_TRIGGERS: readonly string[] = [...ESCAPES, ...TEMPLATES];
 
 const DIALOG = 'call of a dialog';
 const HIDDEN_DIALOG = 'hidden call of a dialog';
@@ -25,9 +30,12 @@ const HIDDEN_DIALOG = 'hidden call of a dialog';
 /** The construct of a value that is a call of a dialog, or `null`. Linear: values are at most `LONGEST`. */
 export function dialogConstruct(value: string): string | null {
   if (value.length > LONGEST || spacesBetweenWords(value) > MOST_SPACES) return null;
+  const lower = value.toLowerCase();
+  if (TEMPLATES.some((text) => lower.includes(text))) return HIDDEN_DIALOG;
+  const isEscaped = ESCAPES.some((text) => lower.includes(text));
+  if (!isEscaped && !DIALOGS.some((name) => lower.includes(name))) return null;
   const script = withoutSpaces(value.includes('&') ? htmlEntityDecode(value) : value);
-  if (script.includes('.call`${') || script.includes('.apply`${')) return HIDDEN_DIALOG;
-  const plain = script.includes('\\') ? jsDecode(script).toLowerCase() : script;
+  const plain = isEscaped ? jsDecode(script).toLowerCase() : script;
   for (const name of DIALOGS) {
     for (let at = plain.indexOf(name); at >= 0; at = plain.indexOf(name, at + 1)) {
       if (isNamePart(plain.charCodeAt(at - 1)) || isNamePart(plain.charCodeAt(at + name.length))) continue;

@@ -222,3 +222,24 @@ const CMDLET_NOUNS = [
   'webrequest',
   'wmi',
 ] as const;
+
+/** Commands whose argument is a number or an address. */
+const NUMERIC: ReadonlySet<string> = new Set(
+  'curl dig host kill nc ncat nslookup ping seq sleep start-sleep telnet timeout usleep wget'.split(' '),
+);
+
+/** Whether a command takes a number or an address. */
+export function takesNumber(name: string): boolean {
+  return NUMERIC.has(name);
+}
+
+/** Functions that run the text of their argument. */
+const CALLS: ReadonlySet<string> = new Set(
+  `eval exec execsync execute passthru pcntl_exec popen proc_open shell_exec spawn spawnsync system getoutput check_output
+   shellexecute`.split(/\s+/),
+);
+
+/** Whether a function, by its name in lower case, runs the text of its argument. */
+export function runsText(name: string): boolean {
+  return CALLS.has(name);
+}

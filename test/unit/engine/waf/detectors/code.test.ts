@@ -36,6 +36,7 @@ describe('code of attacks is found', () => {
     ['Rails.application.secrets.secret_key_base', 'secret of the application'],
     ["a';system('id');'", 'call that runs a command'],
     ['@exec\n@input\nclass X: pass', 'decorator that runs a text'],
+    ['-    os.system("rm -rf build")\n+    shutil.rmtree("build")', 'call that runs a command'],
     ['@{[ system("id") ]}', 'code in a text of Perl'],
   ])('%j: %s', (value, expected) => {
     expect(detectCode(value)).toBe(expected);
@@ -81,7 +82,6 @@ describe('sentences and ordinary code are no attacks', () => {
     'class A { constructor() { super() } }',
     'system ("operating system") updates',
     'Exec (vice president)',
-    '-    os.system("rm -rf build")\n+    shutil.rmtree("build")',
     '@exec team please review',
     'qx quality index (QX)',
     'print(f"{user.name!r}")',
