@@ -84,11 +84,13 @@ function isBlank(text: string): boolean {
   return true;
 }
 
-/** How often the word occurs before a `=`. */
+/** How often the word occurs before a `=`, quoted values apart (RFC 9110 §5.6.4): `boundary="a boundary=b"` has one. */
 function countParameters(lower: string): number {
   let count = 0;
-  for (let at = lower.indexOf(PARAMETER); at >= 0; at = lower.indexOf(PARAMETER, at + PARAMETER.length)) {
-    if (lower.indexOf('=', at) >= 0) count++;
+  let isQuoted = false;
+  for (let at = 0; at < lower.length; at++) {
+    if (lower.charAt(at) === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && lower.startsWith(PARAMETER, at) && lower.indexOf('=', at) >= 0) count++;
   }
   return count;
 }

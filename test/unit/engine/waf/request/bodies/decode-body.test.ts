@@ -194,6 +194,11 @@ describe('a multipart body', () => {
     expect(files.parsed.files).toEqual([{ name: 'f', filename: 'x.php', size: 1 }]);
   });
 
+  test('may have the name of the parameter in its quoted boundary', () => {
+    const body = multipart(field('a'), '1', '--boundary=x');
+    expect(read('multipart/form-data; boundary="--boundary=x"', body)).toEqual(['a=1']);
+  });
+
   test('is read by each of its boundaries and under each of its names, and is an error', () => {
     const { parsed } = decode('multipart/form-data; boundary=a; boundary=b', multipart(field('f'), 'x'));
     expect(pairs(parsed.args)).toEqual(['f=x']);
