@@ -143,7 +143,7 @@ function hasDigit(script: string, from: number, to: number): boolean {
   return false;
 }
 
-/** The place of the bracket that closes the one at `open`; -1: none, or `open` is none. */
+/** The place of the bracket that closes the one at `open`; -1: no bracket is there, or it stays open. */
 function closing(script: string, open: number): number {
   if (script.charAt(open) === '`') return script.indexOf('`', open + 1);
   if (script.charAt(open) !== '(') return -1;

@@ -261,7 +261,7 @@ export function logicTail(tokens: SqlTokens, i: number, place: Place): string | 
 /** The conditions joined by `AND` and `OR` that are read at most. */
 const MOST_CONDITIONS = 4;
 
-/** Reads the condition at `i` and, if it is none that counts, the next ones: `OR active AND 1=1`. */
+/** Reads the condition at `i`; if that one is ordinary, the next ones too: `OR active AND 1=1`. */
 function chainedCondition(tokens: SqlTokens, i: number): Condition {
   let condition = conditionAt(tokens, i);
   let from = i;

@@ -32,8 +32,8 @@ function isOdd(name: string): boolean {
 }
 
 /**
- * The rest of a query or form from its first pair on whose name is none, as sent, under that name; `null`: all names are
- * names, or the pair has no `=` and ends the text.
+ * The rest of a query or form, as sent, from the first pair on whose name has octets that names of fields do not have; its
+ * name is that of the pair. `null`: no pair has such a name, or the pair has no `=` and ends the text.
  *
  * @param pairs the arguments of `text`, in its order
  */
@@ -51,7 +51,7 @@ export function unsplit(text: string, pairs: readonly NamedValue[]): NamedValue 
 
 /**
  * The rest of a Cookie header from the value before its first odd name on, under the name of that value: `;` separates
- * cookies, but also the statements of an attack. `null`: all names are names.
+ * cookies, but also the statements of an attack. `null`: no name is odd.
  */
 export function unsplitCookies(cookies: readonly NamedValue[]): NamedValue | null {
   const first = cookies.findIndex(({ name }) => isOdd(name));
@@ -77,7 +77,7 @@ export function decodedValues(members: readonly NamedValue[]): readonly NamedVal
   return found;
 }
 
-/** What a value is in Base64, if that is text with more than words; `null`: it is none. */
+/** The text that a value encodes in Base64; `null`: the value is not Base64, or encodes words or octets that are no text. */
 function base64Text(value: string): string | null {
   const { length } = value;
   if (length < MIN_BASE64) return null;
