@@ -22,6 +22,7 @@ export interface EdgeRequest {
   readonly ja4h?: string | null | undefined;
   readonly body?: Uint8Array | string | null | undefined;
   readonly bodyError?: string | null | undefined;
+  readonly bodyTruncated?: boolean | undefined;
   readonly now?: number | undefined;
   readonly cleared?: readonly string[] | undefined;
 }

@@ -30,7 +30,7 @@ export function inspect(rule: WafRule, facts: Facts, program: WafProgram | null)
   if (program === null) return null;
   const cap = rule.body_cap_kb * 1024;
   const body = cap === 0 ? null : bodyOf(facts.request.body);
-  const truncated = body !== null && body.length > cap;
+  const truncated = body !== null && (body.length > cap || facts.request.bodyTruncated === true);
   const { paranoia, threshold, rule_excludes } = rule;
   const finding = program.inspect(
     {

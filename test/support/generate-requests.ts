@@ -224,7 +224,11 @@ function single(random: Random, ruleSet: RuleSet, sender: Loose): Loose {
     ...sender,
     ...(random.chance(0.05) ? { port: random.pick([80, 443, 8443, 0]) } : {}),
     ...(random.chance(0.15)
-      ? { body: random.pick(BODIES), ...(random.chance(0.2) ? { bodyError: 'gzip' } : {}) }
+      ? {
+          body: random.pick(BODIES),
+          ...(random.chance(0.2) ? { bodyError: 'gzip' } : {}),
+          ...(random.chance(0.2) ? { bodyTruncated: true } : {}),
+        }
       : {}),
     ...(random.chance(0.03) ? { [random.pick(GARBAGE_FIELDS)]: random.pick(GARBAGE) } : {}),
   };

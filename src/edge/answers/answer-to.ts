@@ -126,6 +126,11 @@ const ADDED = SWITCH_LIST.flatMap(({ name, property }) => {
   return header === undefined ? [] : [{ property, lower: header.name.toLowerCase(), ...header }];
 });
 
+/** Whether the settings add or remove headers of an origin's responses. */
+export function changesResponses(settings: EdgeSettings): boolean {
+  return settings.stripHeaders || ADDED.some(({ property }) => settings[property]);
+}
+
 /** Whether the origin's header of this lower-case name is removed. */
 export function isDropped(name: string, settings: EdgeSettings): boolean {
   if (EDGE_HEADERS.has(name)) return true;

@@ -7,8 +7,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest } from '../../base/http/client-messages.ts';
+import type { Incoming } from '../decide/request-context.ts';
 import { HEAD_MS, IDLE_MS, MAX_HEAD_OCTETS, REQUEST_MS, STALL_MS } from '../proxy/limits.ts';
-import type { Incoming } from '../proxy/request-context.ts';
 import type { Handler } from '../proxy/serve-request.ts';
 import {
   type ConnectionFacts,
@@ -82,7 +82,7 @@ export interface Arrived extends Pick<Incoming, 'proceed' | 'last'> {
 export function incomingOf(
   message: ClientRequest,
   { listener, facts, proceed, last, trusted }: Arrived & Pick<HttpServerOptions, 'trusted'>,
-): Incoming {
+): Incoming<ClientRequest> {
   const visitor = readVisitor(message, { listener, facts, trusted });
   // The fingerprint of a trusted proxy is not that of the visitor behind it.
   return { message, visitor, ja4: visitor.trusted ? null : facts.ja4, proceed, last };
@@ -203,7 +203,7 @@ function arrivedRequest(
   { options, arrivals }: ServerState,
   message: IncomingMessage,
   { proceed, last }: Pick<Incoming, 'proceed' | 'last'>,
-): Incoming {
+): Incoming<ClientRequest> {
   const { listener, trusted } = options;
   const facts = arrivals.get(message.socket) ?? {
     peer: plainAddress(message.socket.remoteAddress),

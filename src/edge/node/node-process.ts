@@ -9,6 +9,7 @@ import { createChallenges } from '../answers/challenge/challenge.ts';
 import type { Secrets } from '../answers/challenge/keys.ts';
 import { createCache } from '../cache/cache.ts';
 import type { HttpCache } from '../cache/request.ts';
+import type { Classifier } from '../decide/request-context.ts';
 import type { PlanTable } from '../following/plan-table.ts';
 import { secretsOf } from '../following/secrets.ts';
 import {
@@ -21,7 +22,6 @@ import {
 import { createMarkdownRenderer } from '../markdown/renderer.ts';
 import {
   type ClassificationFiles,
-  type Classifier,
   createBotResolver,
   createClassifier,
   openClassificationFiles,

@@ -19,6 +19,7 @@ import {
 import { type Countries, openCountries } from '../../engine/classification/country.ts';
 import { isGenericBot } from '../../engine/classification/generic-bot.ts';
 import { classifyUserAgent } from '../../engine/evaluator/user-agent.ts';
+import type { Classifier } from '../decide/request-context.ts';
 import {
   DNS_MS,
   DNS_TRIES,
@@ -92,17 +93,6 @@ function reverseName(ip: string): string {
   if (parseIp(ip, words) === 4) return `${formatIp(4, words).split('.').reverse().join('.')}.in-addr.arpa`;
   const digits = [...words].map((word) => word.toString(16).padStart(8, '0')).join('');
   return `${[...digits].reverse().join('.')}.ip6.arpa`;
-}
-
-/** Facts about a visitor from outside the evaluator. Answers from cached results, and queries in the background. */
-export interface Classifier {
-  /** ISO 3166-1 alpha-2, `null` unknown. */
-  country(ip: string): string | null;
-  /** As `EdgeRequest.bot`; `undefined` leaves it to the evaluator. */
-  bot(
-    ip: string | null,
-    userAgent: string,
-  ): { readonly kind: string; readonly verified: boolean } | null | undefined;
 }
 
 // The files of the classifier: a country database, and a folder of address ranges that bot operators publish, `<kind>.json`
@@ -182,7 +172,7 @@ export async function openClassificationFiles(
 
   /** The last problem of the folder itself. */
   let folderProblem = '';
-  async function reload(): Promise<void> {
+  async function readChanged(): Promise<void> {
     if (database !== null) {
       countries = await update(database, countries, { most: MAX_COUNTRY_OCTETS, parse: openCountries });
     }
@@ -198,8 +188,19 @@ export async function openClassificationFiles(
     );
   }
 
+  /** The readings so far. One at a time: two that overlap would both report the same version of a file. */
+  let readings = Promise.resolve();
+  let waiting = 0;
+  function reload(): Promise<void> {
+    waiting++;
+    readings = readings.then(readChanged, readChanged).finally(() => waiting--);
+    return readings;
+  }
+
   await reload();
-  const poll = setInterval(() => void reload(), pollMs);
+  const poll = setInterval(() => {
+    if (waiting === 0) void reload();
+  }, pollMs);
   poll.unref();
   return {
     countries: () => countries.value,

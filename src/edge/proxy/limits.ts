@@ -150,12 +150,6 @@ export const MAX_TOKEN_CHARACTERS = 256;
 export const REFUSALS_LOGGED = 10;
 export const REFUSALS_MS = 60_000;
 /**
- * Maximum number of octets that a coding may add to data that it cannot compress: a few for each stored block (RFC 1951
- * §3.2.4) and each flush of a stream, and gzip's header with a file name. A body with more is padded, and counts as
- * unreadable.
- */
-export const CODING_OVERHEAD = { share: 1 / 8, octets: 1_024 } as const;
-/**
  * Milliseconds for which a node that starts is not ready while first probes of pools are due: two attempts within the usual
  * time limit of a probe. An origin that does not answer delays no node for longer.
  */

@@ -8,9 +8,10 @@ import type { SpanSource } from '../../base/telemetry/spans.ts';
 import { steadyNow } from '../../base/text/time.ts';
 import { createCounters, type EvaluatorOptions, type WafProgram } from '../../engine/evaluator/index.ts';
 import type { HttpCache } from '../cache/request.ts';
+import type { Classifier } from '../decide/request-context.ts';
+import { createUnserved } from '../decide/unserved.ts';
 import { createPlanTable, type PlanTable } from '../following/plan-table.ts';
 import type { MarkdownRenderer } from '../markdown/renderer.ts';
-import type { Classifier } from './classifier.ts';
 import { createFirstProbes } from './health.ts';
 import type { RequestLog } from './log/request-log.ts';
 import type { OriginBounds } from './origin/guard.ts';
@@ -18,7 +19,6 @@ import { createOrigins } from './origin/origins.ts';
 import type { Origins } from './origin/request.ts';
 import { createHandler, type Handler } from './serve-request.ts';
 import type { Buffers, Challenges, DomainTokens, OwnTokens, ProxyServices } from './services.ts';
-import { createUnserved } from './unserved.ts';
 
 export interface NodeOptions {
   readonly challenges: Challenges;

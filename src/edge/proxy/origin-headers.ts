@@ -5,9 +5,8 @@ import { lowerName, namedInConnection } from '../../base/http/header-fields.ts';
 import type { HeaderList } from '../../base/http/response.ts';
 import { isForwarding, shapesStored } from '../answers/decided.ts';
 import { ID_HEADER } from '../answers/pages.ts';
-import type { Visitor } from './exchange.ts';
+import { DEFAULT_PORTS, type Visitor } from '../decide/exchange.ts';
 import { MAX_PASSES } from './limits.ts';
-import { DEFAULT_PORTS } from './visitor.ts';
 
 // `Via` of messages that pass through the edge (RFC 9110 §7.6.3), and the detection of loops by `CDN-Loop` (RFC 8586).
 

@@ -5,31 +5,8 @@
 import { METHODS } from 'node:http';
 import type { ClientRequest } from '../../base/http/client-messages.ts';
 import { lowerName } from '../../base/http/header-fields.ts';
+import type { ReadRequest, RequestRefusal } from '../decide/request-context.ts';
 import { MAX_HEAD_OCTETS, MAX_HEADERS } from './limits.ts';
-
-/** The head of a request. */
-export interface ReadRequest {
-  readonly ok: true;
-  readonly method: string;
-  /** Host or `:authority`, as sent; octets above 0x7F are UTF-8 text. */
-  readonly host: string;
-  /** Path and query as sent, in ASCII. */
-  readonly target: string;
-  /** `HTTP/1.0`, `HTTP/1.1`, `HTTP/2`. */
-  readonly protocol: string;
-  /** Lower-case names; a header sent twice is a list. */
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** Whether a body follows, by its headers or its stream. */
-  readonly hasBody: boolean;
-}
-
-/** Why a head is refused. */
-export interface RequestRefusal {
-  readonly ok: false;
-  readonly status: number;
-  /** A sentence for the log. */
-  readonly reason: string;
-}
 
 /** Methods are case-sensitive (RFC 9110 §9.1). */
 const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS);

@@ -11,22 +11,11 @@ import type { ClientRequest } from '../../base/http/client-messages.ts';
 import {
   type CodingFault,
   codedOctets,
-  codingError,
   codingOf,
   type Inflated,
-  inflateAll,
-} from './content-coding.ts';
-
-/** The inspected part of a body. */
-export interface InspectedBody {
-  /**
-   * Why the inspected octets are not the decoded body, `content-encoding: …`; `null`: they are the decoded body, as far
-   * as they go.
-   */
-  readonly error: string | null;
-  /** The first `wanted` octets of the body, inflated if its Content-Encoding states a compression. */
-  readonly inspected: Uint8Array;
-}
+  inspectedPart,
+} from '../decide/content-coding.ts';
+import type { InspectedBody } from '../decide/request-context.ts';
 
 /** The octets read of a body, and whether they are all of it. */
 export interface ReadPart {
@@ -46,7 +35,7 @@ export async function inspectBody(
   const coding = codingOfMessage(message);
   const { chunks, ended } = await readUpTo(message, codedOctets(coding, wanted), rate);
   const read = Buffer.concat(chunks);
-  const seen = await inspectedPart(coding, { read, ended, wanted });
+  const seen = await inspectedPart(read, coding, { wanted, ended, inflate });
   return { ...seen, outgoing: { read, ended } };
 }
 
@@ -62,27 +51,11 @@ export async function peekBody(
   await Promise.resolve();
   const coding = codingOfMessage(message);
   const { read, ended } = await readAndPutBack(message, codedOctets(coding, wanted));
-  return { ...(await inspectedPart(coding, { read, ended, wanted })), outgoing: message };
+  return { ...(await inspectedPart(read, coding, { wanted, ended, inflate })), outgoing: message };
 }
 
 function codingOfMessage(message: ClientRequest): string {
   return codingOf(String(message.headers['content-encoding'] ?? ''));
-}
-
-/** The inspected part of the octets read. */
-async function inspectedPart(
-  coding: string,
-  { read, ended, wanted }: ReadPart & { readonly wanted: number },
-): Promise<Pick<InspectedBody, 'inspected' | 'error'>> {
-  // An empty body has no coded octets that rules could miss (RFC 9110 §8.4).
-  if (coding === '' || (read.length === 0 && ended))
-    return { inspected: read.subarray(0, wanted), error: null };
-  const { octets, fault } = await inflateAll(read, coding, { wanted, inflate });
-  const goesOn = !ended && octets.length < wanted;
-  return {
-    inspected: octets.subarray(0, wanted),
-    error: codingError(coding, fault ?? (goesOn ? 'longer' : null)),
-  };
 }
 
 /**
@@ -207,7 +180,7 @@ const INFLATERS: Readonly<Record<string, readonly CreateInflater[]>> = {
 };
 
 /** Inflates up to `most` octets of one coding; octets that do not inflate are returned as they are. */
-async function inflate(bytes: Buffer, coding: string, most: number): Promise<Inflated<Buffer>> {
+export async function inflate(bytes: Buffer, coding: string, most: number): Promise<Inflated<Buffer>> {
   let found: Inflated<Buffer> = { octets: bytes, fault: 'unknown' };
   for (const create of Object.hasOwn(INFLATERS, coding) ? INFLATERS[coding]! : []) {
     found = await inflateWith(create(), bytes, most);

@@ -13,7 +13,7 @@ import {
 import type { ActiveSpan, SpanAttributes, SpanSource, TraceContext } from '../../base/telemetry/spans.ts';
 import type { Origin } from '../../engine/evaluator/decision.ts';
 import { refText } from '../../engine/evaluator/identity.ts';
-import type { Exchange, Visitor } from './exchange.ts';
+import type { Exchange, Visitor } from '../decide/exchange.ts';
 import type { RequestLogEntry } from './log/request-log.ts';
 import type { Origins, OutgoingRequest } from './origin/request.ts';
 

@@ -8,50 +8,44 @@ import type { Duplex } from 'node:stream';
 import type { ClientRequest, ClientResponse } from '../../base/http/client-messages.ts';
 import type { EdgeAnswer } from '../../base/http/response.ts';
 import { pageAnswer } from '../answers/pages.ts';
+import { answerAtEdge } from '../decide/answer-at-edge.ts';
+import { evaluate } from '../decide/evaluate.ts';
+import { inspectBody } from '../decide/inspect-body.ts';
+import { read } from '../decide/read.ts';
+import { answerOf, type Incoming, runStages, type Stage } from '../decide/request-context.ts';
 import { type ClientSink, createClientSink } from './client-response.ts';
-import { inspectBody as inspect } from './request-body.ts';
-import {
-  answerOf,
-  createNodeContext,
-  type Incoming,
-  type NodeContext,
-  runStages,
-  type Stage,
-} from './request-context.ts';
+import { createMessageReader } from './message-reader.ts';
+import { createNodeContext, type NodeContext } from './request-context.ts';
 import type { ProxyServices } from './services.ts';
-import { answerAtEdge } from './stages/answer-at-edge.ts';
 import { respondFromCache } from './stages/cache.ts';
 import { chooseOrigin } from './stages/choose-origin.ts';
-import { decide } from './stages/decide.ts';
-import { inspectBody } from './stages/inspect-body.ts';
 import { logRequest, logUnreadable } from './stages/log.ts';
 import { markdownRequest } from './stages/markdown.ts';
 import { originFetch } from './stages/origin.ts';
 import { answerOwnToken } from './stages/own-tokens.ts';
-import { read } from './stages/read.ts';
 import { respondTo } from './stages/respond.ts';
 import { connectToOrigin, refuseDisabled, refuseUpgrade, type SwitchingClient } from './stages/upgrade.ts';
 import { createUnreadResponses } from './unread-responses.ts';
 import { answerOnSocket } from './write-response.ts';
 
 const REQUEST_STAGES: readonly Stage<NodeContext<ClientSink>>[] = [
-  { name: 'answer certificate authorities', run: answerOwnToken },
-  { name: 'read', run: read },
-  { name: 'inspect the body', run: inspectBody },
-  { name: 'decide', run: decide },
-  { name: 'answer at the edge', run: answerAtEdge },
-  { name: 'choose the origin', run: chooseOrigin },
-  { name: 'forward', run: forward },
+  answerOwnToken,
+  read,
+  inspectBody,
+  evaluate,
+  answerAtEdge,
+  chooseOrigin,
+  forward,
 ];
 
 /** A request to switch protocols is decided as any other, but has no body and no cache. */
 const UPGRADE_STAGES: readonly Stage<NodeContext<SwitchingClient>>[] = [
-  { name: 'read', run: read },
-  { name: 'decide', run: decide },
-  { name: 'answer at the edge', run: answerAtEdge },
-  { name: 'refuse WebSockets where the domain has them off', run: refuseDisabled },
-  { name: 'choose the origin', run: chooseOrigin },
-  { name: 'connect to the origin', run: connectToOrigin },
+  read,
+  evaluate,
+  answerAtEdge,
+  refuseDisabled,
+  chooseOrigin,
+  connectToOrigin,
 ];
 
 /** The response's way: origin → cache → Markdown → respond → client, whose end is logged (`logRequest`). */
@@ -67,9 +61,9 @@ function forward(context: NodeContext<ClientSink>): null {
 
 /** What listeners do with a request, or with octets that are none. */
 export interface Handler {
-  request(incoming: Incoming, response: ClientResponse): void;
+  request(incoming: Incoming<ClientRequest>, response: ClientResponse): void;
   /** Serves a request to switch protocols; `head` are the octets after the request's head. */
-  upgrade(incoming: Incoming, socket: Duplex, head: Uint8Array): void;
+  upgrade(incoming: Incoming<ClientRequest>, socket: Duplex, head: Uint8Array): void;
   /** Refuses octets that are no request, or that do not arrive in time, with a status, and ends their connection. */
   unreadable(socket: Duplex, status: number): void;
 }
@@ -87,8 +81,7 @@ const NO_ALLOW: readonly string[] = [];
 export function createHandler({ services, onFault }: HandlerOptions): Handler {
   const { rate } = services.buffers;
   const unread = createUnreadResponses(rate);
-  const inspector = (message: ClientRequest, wanted: number): ReturnType<NodeContext['inspector']> =>
-    inspect(message, wanted, rate);
+  const reader = createMessageReader(rate);
   return {
     request(incoming, response) {
       const client = createClientSink({
@@ -98,7 +91,7 @@ export function createHandler({ services, onFault }: HandlerOptions): Handler {
         failed: (error) => failed(error),
         done: (outcome) => logRequest(context, outcome),
       });
-      const context = createNodeContext({ services, incoming, inspector, client, allow: ALLOW });
+      const context = createNodeContext({ services, incoming, reader, client, allow: ALLOW });
       const failed = (error: unknown): void => {
         onFault(error);
         context.fault = 'internal';
@@ -110,7 +103,7 @@ export function createHandler({ services, onFault }: HandlerOptions): Handler {
     },
     upgrade(incoming, socket, head) {
       const client = { socket, head };
-      const context = createNodeContext({ services, incoming, inspector, client, allow: NO_ALLOW });
+      const context = createNodeContext({ services, incoming, reader, client, allow: NO_ALLOW });
       const answer = (refusal: EdgeAnswer): void => refuseUpgrade(context, refusal);
       const failed = (error: unknown): void => {
         onFault(error);

@@ -4,12 +4,12 @@ import type { BufferSpace } from '../../base/buffers/space.ts';
 import type { SpanSource } from '../../base/telemetry/spans.ts';
 import type { Challenges } from '../answers/challenge/challenge.ts';
 import type { HttpCache } from '../cache/request.ts';
+import type { Classifier } from '../decide/request-context.ts';
+import type { Unserved } from '../decide/unserved.ts';
 import type { Plans } from '../following/plan-table.ts';
 import type { MarkdownRenderer } from '../markdown/renderer.ts';
-import type { Classifier } from './classifier.ts';
 import type { RequestLog } from './log/request-log.ts';
 import type { Origins } from './origin/request.ts';
-import type { Unserved } from './unserved.ts';
 
 export type { Challenges } from '../answers/challenge/challenge.ts';
 

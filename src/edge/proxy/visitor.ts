@@ -14,7 +14,7 @@ import {
   readForwarded,
   schemeNamed,
 } from '../../base/http/forwarded.ts';
-import type { Visitor } from './exchange.ts';
+import { DEFAULT_PORTS, type Visitor } from '../decide/exchange.ts';
 
 /** The listener on which a request arrived. */
 export interface Listener {
@@ -22,9 +22,6 @@ export interface Listener {
   /** The port under which visitors reach it. */
   readonly port: number;
 }
-
-/** The ports that a URL leaves out (RFC 9110 §4.2). */
-export const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
 /** What is known of a connection before its first request, by the PROXY protocol and TLS. */
 export interface ConnectionFacts {

@@ -39,6 +39,8 @@ export interface EdgeRequest {
    * in the decision, and to signatures as REQBODY_ERROR.
    */
   readonly bodyError?: string | null | undefined;
+  /** `body` is the start of a longer body, of which a proxy passed no more on. Absent: it is as long as `bodyWanted` asks. */
+  readonly bodyTruncated?: boolean | undefined;
   /** Milliseconds since the epoch. Absent: the evaluator's own clock. */
   readonly now?: number | undefined;
   /**

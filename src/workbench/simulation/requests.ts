@@ -49,6 +49,7 @@ const SHAPES: Readonly<Record<keyof EdgeRequest, Shape>> = {
   ja4h: MAYBE_TEXT,
   body: MAYBE_TEXT,
   bodyError: MAYBE_TEXT,
+  bodyTruncated: { is: 'true or false', accepts: (value) => typeof value === 'boolean' },
   now: { is: 'milliseconds since the epoch, a number', accepts: Number.isFinite },
   cleared: { is: 'a list of texts such as ["captcha/9"]', accepts: isTexts },
 };

@@ -2,7 +2,6 @@
  * The edge in front of a `fetch` handler: Workers, Deno, Bun, Hono. In: a `Request` and facts about the visitor. Out: a
  * `Response` of the edge's own, or the application's to the request that the decision forwards.
  */
-import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
 import { checkOptions, type OptionKinds } from '../../../base/diagnostics/options.ts';
 import { steadyNow } from '../../../base/text/time.ts';
 import {
@@ -10,23 +9,24 @@ import {
   createCounters,
   createDomains,
   type Domains,
-  type EdgeRequest,
-  type Evaluator,
   loadPlan,
   type WafProgram,
 } from '../../../engine/evaluator/index.ts';
 import { openSignatures } from '../../../engine/plan/open-signatures.ts';
 import { loadSignatures } from '../../../engine/waf/load/load.ts';
-import { answerTo, ownAnswer, statusPage, unservedPage } from '../../answers/answer-to.ts';
-import { type Challenges, createChallenges } from '../../answers/challenge/challenge.ts';
-import { type Decided, forwardedTarget } from '../../answers/decided.ts';
+import { statusPage } from '../../answers/answer-to.ts';
+import { createChallenges } from '../../answers/challenge/challenge.ts';
+import { forwardedTarget } from '../../answers/decided.ts';
+import { decideRequest } from '../../decide/decide.ts';
+import { DEFAULT_PORTS, type DecidingDomain } from '../../decide/exchange.ts';
+import { createRequestContext, type DecisionServices, type Incoming } from '../../decide/request-context.ts';
 import {
-  isLocalClient,
-  localHelp,
-  MAX_LISTED,
-  strangerHelp,
-  type UnservedHelp,
-} from '../../answers/unserved.ts';
+  createDecisionReporter,
+  type DecisionReporter,
+  type EdgeListeners,
+  type EdgeVerdict,
+  type Enforced,
+} from '../../decide/verdict.ts';
 import {
   COUNT,
   checkOctets,
@@ -39,20 +39,14 @@ import {
   SIGNATURES,
 } from '../check-options.ts';
 import {
-  createDecisionReporter,
-  type DecisionReporter,
-  type EdgeListeners,
-  type EdgeVerdict,
-  verdictOf,
-} from '../verdict.ts';
-import {
+  FETCH_READER,
+  type FetchFacts,
+  type FetchMessage,
   finishedResponse,
   forwardedRequest,
   type PeekedBody,
-  peekBody,
-  readBody,
   responseOf,
-  startOfTarget,
+  schemeOf,
 } from './messages.ts';
 
 /** An edge for `fetch` handlers. Its functions need no `this`. */
@@ -111,15 +105,22 @@ export function createEdge(options: FetchEdgeOptions = {}): FetchEdge {
     maxBytes: options.counterOctets ?? COUNTER_OCTETS,
   });
   const waf = options.signatures == null ? null : loadSignatures(openSignatures(options.signatures));
+  const domains = createDomains<DecidingDomain>();
+  const challenges = createChallenges({ secrets: createSecrets(options.secret) });
   const edge: EdgeParts = {
     reporter: createDecisionReporter(options),
-    challenges: createChallenges({ secrets: createSecrets(options.secret) }),
-    domains: createDomains<Evaluator>(),
+    services: {
+      plans: domains,
+      challenges,
+      classifier: BY_FACTS_ONLY,
+      // Each refusal goes to `onRefusal`.
+      unserved: { hosts: (most) => hostsOf(domains, most), report: nothing },
+    },
+    domains,
     counters,
     waf,
   };
   for (const plan of options.plans ?? []) installPlan(edge, plan);
-  const { domains } = edge;
   return {
     handle: (request, facts, next) => serve(edge, request, { facts, next, rewritable: true }),
     hono: (factsOf) =>
@@ -137,10 +138,22 @@ export function createEdge(options: FetchEdgeOptions = {}): FetchEdge {
 /** The services of an edge, created once. */
 interface EdgeParts {
   readonly reporter: DecisionReporter;
-  readonly challenges: Challenges;
-  readonly domains: Domains<Evaluator>;
+  readonly services: DecisionServices;
+  readonly domains: Domains<DecidingDomain>;
   readonly counters: Counters;
   readonly waf: WafProgram | null;
+}
+
+/** Nothing is looked up: the caller knows the country, and the evaluator reads the User-Agent. */
+const BY_FACTS_ONLY: DecisionServices['classifier'] = { country: () => null, bot: () => undefined };
+
+function hostsOf(domains: Domains<DecidingDomain>, most: number): readonly string[] {
+  const hosts: string[] = [];
+  for (const { evaluator } of domains.values()) {
+    if (hosts.length >= most) break;
+    hosts.push(...evaluator.hosts(most - hosts.length));
+  }
+  return hosts;
 }
 
 function installPlan({ reporter, domains, counters, waf }: EdgeParts, bytes: Uint8Array): InstalledPlan {
@@ -149,15 +162,19 @@ function installPlan({ reporter, domains, counters, waf }: EdgeParts, bytes: Uin
   const octets = bytes.slice();
   const plan = checkPlan(octets);
   const onFault = (error: unknown): void => reporter.fault(error, `a decision of ${plan.domain}`);
-  domains.set(plan.domain, loadPlan(octets, { counters, waf, onFault, trusted: true }));
+  const evaluator = loadPlan(octets, { counters, waf, onFault, trusted: true });
+  domains.set(plan.domain, { name: plan.domain, evaluator, settings: evaluator.settings() });
   return plan;
 }
 
+/** What the edge enforces before an application has routed the request, and after that. */
+const BEFORE_ROUTING: Enforced = new Set(['rewrite', 'body', 'response']);
+const AFTER_ROUTING: Enforced = new Set(['body', 'response']);
+
 /** Answers a request; never rejects. */
 async function serve(edge: EdgeParts, request: Request, serving: Serving): Promise<Response> {
-  const id = crypto.randomUUID();
   try {
-    return await respond(edge, request, { ...serving, id });
+    return await respond(edge, request, serving);
   } catch (error) {
     // Fails closed: a request that could not be decided is not forwarded.
     edge.reporter.fault(error, 'a request');
@@ -167,84 +184,50 @@ async function serve(edge: EdgeParts, request: Request, serving: Serving): Promi
 
 /** Decides a request; the response is the edge's own, or the application's. */
 async function respond(
-  edge: EdgeParts,
+  { reporter, services }: EdgeParts,
   request: Request,
-  { facts, next, rewritable, id }: Serving & { readonly id: string },
+  { facts, next, rewritable }: Serving,
 ): Promise<Response> {
-  const { reporter, challenges } = edge;
-  const outcome = await decideRequest(edge, request, { facts, id });
-  if (!outcome.ok) return outcome.response;
-  const { decided, body } = outcome;
-  const verdict = verdictOf(decided, rewritable);
-  reporter.decided(verdict);
-  const own = await answerTo(decided, { challenges, readBody: (most) => readBody(request.body, most) });
-  const settings = decided.domain.evaluator.settings();
-  if (own !== null) return responseOf(ownAnswer(own, settings), request.method);
-  const target = (rewritable ? forwardedTarget(decided.decision) : null) ?? decided.request.target;
+  const context = createRequestContext({
+    services,
+    incoming: incomingOf({ request, facts }),
+    reader: FETCH_READER,
+  });
+  const enforced = rewritable ? BEFORE_ROUTING : AFTER_ROUTING;
+  const outcome = await decideRequest(context, { reporter, enforced, isUpgrade: false });
+  if (outcome.kind === 'answer') return responseOf(outcome.answer, request.method);
+  const { exchange, verdict } = outcome;
+  const { challenges } = services;
+  const { settings } = exchange.domain;
+  const target = (rewritable ? forwardedTarget(exchange.decision) : null) ?? exchange.request.target;
+  const body = context.body === request.body ? null : (context.body as PeekedBody['outgoing']);
   const trusted = facts.trusted === true;
   const forwarded = forwardedRequest(request, { target, body, challenges, trusted });
   try {
-    return finishedResponse(await next(forwarded, verdict), decided, settings);
+    return finishedResponse(await next(forwarded, verdict), exchange, settings);
   } catch (error) {
     reporter.fault(error, 'the application');
-    return finishedResponse(responseOf(statusPage(decided, 500), request.method), decided, settings);
+    return finishedResponse(responseOf(statusPage(exchange, 500), request.method), exchange, settings);
   }
 }
 
-/** Finds the domain, checks the clearance, reads the inspected part of the body, and evaluates the plan. */
-async function decideRequest(
-  { reporter, challenges, domains }: EdgeParts,
-  request: Request,
-  { facts, id }: { readonly facts: FetchFacts; readonly id: string },
-): Promise<DecisionOutcome> {
-  const received = requestOf(request, facts);
-  const refused = (status: number): DecisionOutcome => {
-    reporter.refused({ id, status });
-    const page = statusPage({ id, request: received }, status);
-    return { ok: false, response: responseOf(page, received.method) };
+/** The request with the visitor of whom the caller knows. */
+function incomingOf(message: FetchMessage): Incoming<FetchMessage> {
+  const { request, facts } = message;
+  const { ip, country, bot, ja4, ja4h, trusted = false } = facts;
+  const scheme = schemeOf(request.url);
+  const port = facts.port ?? DEFAULT_PORTS[scheme];
+  return {
+    message,
+    visitor: { ip, peer: ip, scheme, port, trusted, hops: [], serverName: null },
+    ja4: null,
+    knownFacts: { country, bot, ja4, ja4h },
+    proceed: nothing,
+    last: nothing,
   };
-  const host: HostFacts = { host: '', port: -1, literal: false };
-  if (!parseHost(String(received.host), host)) return refused(400);
-  const evaluator = domains.find(String(received.host));
-  if (evaluator === null) {
-    reporter.refused({ id, status: 421 });
-    const page = unservedPage({ id, request: received }, helpFor(domains, received, host));
-    return { ok: false, response: responseOf(page, received.method) };
-  }
-  const cookies = request.headers.get('cookie') ?? '';
-  const userAgent = request.headers.get('user-agent') ?? '';
-  const visit = { domain: evaluator.domain, ip: facts.ip, userAgent, cookies, now: Date.now() };
-  const cleared = cookies === '' ? [] : await challenges.cleared(visit);
-  let known: EdgeRequest = { ...received, now: visit.now, cleared };
-  let body: PeekedBody['outgoing'] | null = null;
-  const wanted = request.body === null ? 0 : evaluator.bodyWanted(known);
-  if (request.body !== null && wanted > 0) {
-    const coding = request.headers.get('content-encoding') ?? '';
-    const peeked = await peekBody(request.body, wanted, coding).catch(() => null);
-    if (peeked === null) return refused(400);
-    known = { ...known, body: peeked.inspected, bodyError: peeked.error };
-    body = peeked.outgoing;
-  }
-  const domain = { name: evaluator.domain, evaluator };
-  return { ok: true, decided: { id, request: known, domain, decision: evaluator.evaluate(known) }, body };
 }
 
-/** The help in a 421, as `edge/answers/unserved.ts` describes it. */
-function helpFor(
-  domains: Domains<Evaluator>,
-  { scheme, ip, headers }: EdgeRequest,
-  host: HostFacts,
-): UnservedHelp {
-  const request = { scheme: scheme === 'http' ? 'http' : 'https', host: host.host, port: host.port } as const;
-  const address = ip ?? null;
-  if (address === null || !isLocalClient(address, headers ?? {})) return strangerHelp(request);
-  const hosts: string[] = [];
-  for (const evaluator of domains.values()) {
-    if (hosts.length > MAX_LISTED) break;
-    hosts.push(...evaluator.hosts(MAX_LISTED + 1 - hosts.length));
-  }
-  return localHelp(request, address, hosts);
-}
+function nothing(): void {}
 
 /** How a request is served. */
 interface Serving {
@@ -254,33 +237,7 @@ interface Serving {
   readonly rewritable: boolean;
 }
 
-/** A decision, or the response to a request without a domain or with a broken body. */
-type DecisionOutcome =
-  | { readonly ok: true; readonly decided: Decided; readonly body: PeekedBody['outgoing'] | null }
-  | { readonly ok: false; readonly response: Response };
-
-/** The evaluator's request, from the request line, the header and the caller's facts. */
-function requestOf({ url, method, headers }: Request, facts: FetchFacts): EdgeRequest {
-  const start = startOfTarget(url);
-  const authority = url.indexOf('://');
-  const { ip, country, bot, ja4, ja4h, protocol, port } = facts;
-  return {
-    scheme: url.slice(0, authority),
-    method,
-    host: url.slice(authority + 3, start),
-    target: start === url.length ? '/' : url.slice(start),
-    headers: Object.fromEntries(headers),
-    ip,
-    country,
-    bot,
-    ja4,
-    ja4h,
-    protocol,
-    port,
-  };
-}
-
-// Options of an edge in front of a `fetch` handler, and the facts about a visitor.
+// Options of an edge in front of a `fetch` handler.
 
 /** Options of `createEdge`. */
 export interface FetchEdgeOptions extends EdgeListeners {
@@ -295,21 +252,6 @@ export interface FetchEdgeOptions extends EdgeListeners {
   readonly signatures?: Uint8Array | null;
   /** Octets of rate counters. Default: 16 MiB, an eighth of what a Worker has. */
   readonly counterOctets?: number;
-}
-
-/** Facts about the visitor that a `Request` does not contain. */
-export interface FetchFacts extends Pick<EdgeRequest, 'country' | 'bot' | 'ja4' | 'ja4h'> {
-  /** The visitor's address; `null` unknown. */
-  readonly ip: string | null;
-  /** `HTTP/1.1`, `HTTP/2`; `waf` signatures inspect it. Default: `HTTP/1.1`. */
-  readonly protocol?: string | undefined;
-  /** The port in the visitor's URL. Default: the scheme's. */
-  readonly port?: number | undefined;
-  /**
-   * The request's `Forwarded` and `X-Forwarded-*` headers are from a trusted proxy, so the application gets them.
-   * Default: false.
-   */
-  readonly trusted?: boolean | undefined;
 }
 
 /** The application: answers a forwarded request. */

@@ -2,8 +2,9 @@
 
 export type { Decision, EdgeRequest, WafProgram } from '../../../engine/evaluator/index.ts';
 export { PlanFault } from '../../../engine/plan/layout.ts';
+export type { EdgeListeners, EdgeRefusal, EdgeVerdict, Unenforced } from '../../decide/verdict.ts';
 export type { InstalledPlan } from '../check-options.ts';
 export { loadSignatures } from '../check-options.ts';
-export type { EdgeListeners, EdgeRefusal, EdgeVerdict, Unenforced } from '../verdict.ts';
-export type { FetchEdgeOptions, FetchFacts, HonoContext, HonoMiddleware, Next } from './edge.ts';
+export type { FetchEdgeOptions, HonoContext, HonoMiddleware, Next } from './edge.ts';
 export { createEdge, type FetchEdge } from './edge.ts';
+export type { FetchFacts } from './messages.ts';

@@ -1,10 +1,11 @@
 /** Converts between the edge's requests and answers and the `Request` and `Response` of `fetch` handlers. */
 import { type EdgeAnswer, endToEnd } from '../../../base/http/header-fields.ts';
-import type { EdgeSettings } from '../../../engine/evaluator/index.ts';
+import type { EdgeRequest, EdgeSettings } from '../../../engine/evaluator/index.ts';
 import { addedHeaders, inPlaceOf, isDropped, pageInstead } from '../../answers/answer-to.ts';
 import type { Challenges } from '../../answers/challenge/challenge.ts';
 import { type Decided, isForwarding } from '../../answers/decided.ts';
-import { codedOctets, codingError, codingOf, type Inflated, inflateAll } from '../../proxy/content-coding.ts';
+import { codedOctets, codingOf, type Inflated, inspectedPart } from '../../decide/content-coding.ts';
+import type { MessageReader } from '../../decide/request-context.ts';
 
 /** The `Response` of an answer of the edge's own. */
 export function responseOf({ status, headers, body }: EdgeAnswer, method: string): Response {
@@ -55,7 +56,7 @@ export function forwardedRequest(request: Request, forwarding: Forwarding): Requ
 }
 
 /** The index of path and query in an absolute URL. */
-export function startOfTarget(url: string): number {
+function startOfTarget(url: string): number {
   const start = url.indexOf('/', url.indexOf('://') + 3);
   return start < 0 ? url.length : start;
 }
@@ -105,6 +106,56 @@ function finishHeaders(headers: Headers, { id }: Decided, settings: EdgeSettings
   for (let at = 0; at < added.length; at += 2) headers.set(added[at]!, added[at + 1]!);
 }
 
+/** Facts about the visitor that a `Request` does not contain. */
+export interface FetchFacts extends Pick<EdgeRequest, 'country' | 'bot' | 'ja4' | 'ja4h'> {
+  /** The visitor's address; `null` unknown. */
+  readonly ip: string | null;
+  /** `HTTP/1.1`, `HTTP/2`; `waf` signatures inspect it. Default: `HTTP/1.1`. */
+  readonly protocol?: string | undefined;
+  /** The port in the visitor's URL. Default: the scheme's. */
+  readonly port?: number | undefined;
+  /**
+   * The request's `Forwarded` and `X-Forwarded-*` headers are from a trusted proxy, so the application gets them.
+   * Default: false.
+   */
+  readonly trusted?: boolean | undefined;
+}
+
+/** A request with the facts about its visitor. */
+export interface FetchMessage {
+  readonly request: Request;
+  readonly facts: FetchFacts;
+}
+
+/** The scheme of an absolute URL; one that is not http counts as https. */
+export function schemeOf(url: string): 'http' | 'https' {
+  return url.startsWith('http:') ? 'http' : 'https';
+}
+
+/** How a `Request` is read for a decision. */
+export const FETCH_READER: MessageReader<FetchMessage, PeekedBody['outgoing'] | null> = {
+  head({ request: { url, method, headers, body }, facts: { protocol = 'HTTP/1.1' } }) {
+    const start = startOfTarget(url);
+    return {
+      ok: true,
+      method,
+      host: url.slice(url.indexOf('://') + 3, start),
+      target: start === url.length ? '/' : url.slice(start),
+      protocol,
+      headers: Object.fromEntries(headers),
+      hasBody: body !== null,
+    };
+  },
+  header: ({ request }, name) => request.headers.get(name) ?? '',
+  whole: ({ request }) => request.body,
+  async inspect({ request: { body, headers } }, wanted) {
+    if (body === null) return null;
+    const peeked = await peekBody(body, wanted, headers.get('content-encoding') ?? '');
+    return { ...peeked, taken: 0, isPartial: false };
+  },
+  read: ({ request }, most) => readBody(request.body, most),
+};
+
 // A request's body as a stream of the web platform: the part that rules inspect, and the whole for the application.
 
 type Octets = Uint8Array<ArrayBuffer>;
@@ -128,22 +179,16 @@ export interface PeekedBody {
  * @param coding the request's Content-Encoding
  * @throws Error when the client breaks off
  */
-export async function peekBody(body: Stream, wanted: number, coding: string): Promise<PeekedBody> {
+async function peekBody(body: Stream, wanted: number, coding: string): Promise<PeekedBody> {
   const reader = body.getReader();
   const name = codingOf(coding);
   const { octets, ended } = await readUpTo(reader, codedOctets(name, wanted));
   const outgoing = ended ? octets : continued(octets, reader);
-  // An empty body has nothing to decode in any coding (RFC 9110 §8.4), and nothing to inspect.
-  if (name === '' || (octets.length === 0 && ended))
-    return { inspected: octets.subarray(0, wanted), error: null, outgoing };
-  const seen = await inflateAll(octets, name, { wanted, inflate });
-  const goesOn = !ended && seen.octets.length < wanted;
-  const error = codingError(name, seen.fault ?? (goesOn ? 'longer' : null));
-  return { inspected: seen.octets.subarray(0, wanted), error, outgoing };
+  return { ...(await inspectedPart(octets, name, { wanted, ended, inflate })), outgoing };
 }
 
 /** A whole body of at most `most` octets; `null`: it is longer, or the client broke off. */
-export async function readBody(body: Stream | null, most: number): Promise<Uint8Array | null> {
+async function readBody(body: Stream | null, most: number): Promise<Uint8Array | null> {
   if (body === null) return new Uint8Array(0);
   const reader = body.getReader();
   const part = await readUpTo(reader, most + 1).catch(() => null);

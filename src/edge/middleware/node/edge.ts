@@ -11,9 +11,10 @@ import type { ClientRequest, ClientResponse } from '../../../base/http/client-me
 import type { WatchedFile } from '../../../base/platform/watched-file.ts';
 import { createChallenges } from '../../answers/challenge/challenge.ts';
 import type { Secrets } from '../../answers/challenge/keys.ts';
+import { createUnserved } from '../../decide/unserved.ts';
+import { createDecisionReporter, type DecisionReporter, type EdgeVerdict } from '../../decide/verdict.ts';
 import { secretsOf } from '../../following/secrets.ts';
 import { createBotResolver, createClassifier, openClassificationFiles } from '../../proxy/classifier.ts';
-import { createUnserved } from '../../proxy/unserved.ts';
 import { trustProxies } from '../../proxy/visitor.ts';
 import {
   CONTROL,
@@ -27,7 +28,6 @@ import {
   TEXT,
   TEXTS,
 } from '../check-options.ts';
-import { createDecisionReporter, type DecisionReporter, type EdgeVerdict } from '../verdict.ts';
 import { createJudge } from './judge.ts';
 import type { NodeEdgeOptions, SyncStatus } from './options.ts';
 import type { PlanSync, ServerParts } from './plan-server.ts';

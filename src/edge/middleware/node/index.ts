@@ -1,12 +1,12 @@
 /** `edgeplan/node`: the edge inside a Node server, before an application of any kind. */
-import type { EdgeVerdict } from '../verdict.ts';
+import type { EdgeVerdict } from '../../decide/verdict.ts';
 
 export type { Decision, EdgeRequest, WafProgram } from '../../../engine/evaluator/index.ts';
 export { PlanFault } from '../../../engine/plan/layout.ts';
-export type { KnownFacts } from '../../proxy/request-context.ts';
+export type { KnownFacts } from '../../decide/request-context.ts';
+export type { EdgeListeners, EdgeRefusal, EdgeVerdict, Unenforced } from '../../decide/verdict.ts';
 export type { InstalledPlan } from '../check-options.ts';
 export { loadSignatures } from '../check-options.ts';
-export type { EdgeListeners, EdgeRefusal, EdgeVerdict, Unenforced } from '../verdict.ts';
 export { createEdge, type NodeEdge } from './edge.ts';
 export type { ControlPlane, NodeEdgeOptions, SyncStatus } from './options.ts';
 

@@ -5,27 +5,22 @@ import type { ClientRequest, ClientResponse } from '../../../base/http/client-me
 import { type EdgeAnswer, endToEnd } from '../../../base/http/header-fields.ts';
 import { addedHeaders, inPlaceOf, isDropped, pageInstead, statusPage } from '../../answers/answer-to.ts';
 import { forwardedTarget, isForwarding } from '../../answers/decided.ts';
-import { createClientSink } from '../../proxy/client-response.ts';
-import type { Exchange } from '../../proxy/exchange.ts';
-import { peekBody } from '../../proxy/request-body.ts';
+import { decideRequest } from '../../decide/decide.ts';
+import type { Exchange } from '../../decide/exchange.ts';
 import {
   answerOf,
   createRequestContext,
   type DecisionServices,
-  exchangeOf,
   type Incoming,
   type RequestContext,
-  runStages,
-  type Stage,
-} from '../../proxy/request-context.ts';
+} from '../../decide/request-context.ts';
+import type { DecisionReporter, EdgeVerdict, Enforced } from '../../decide/verdict.ts';
+import type { ServedDomain } from '../../following/plan-table.ts';
+import { createClientSink } from '../../proxy/client-response.ts';
+import { APPLICATION_READER } from '../../proxy/message-reader.ts';
 import type { Challenges } from '../../proxy/services.ts';
-import { answerAtEdge } from '../../proxy/stages/answer-at-edge.ts';
-import { decide } from '../../proxy/stages/decide.ts';
-import { inspectBody } from '../../proxy/stages/inspect-body.ts';
-import { read } from '../../proxy/stages/read.ts';
 import { plainAddress, readVisitor, type TrustedProxies } from '../../proxy/visitor.ts';
 import { answerOnSocket } from '../../proxy/write-response.ts';
-import { type DecisionReporter, type EdgeVerdict, verdictOf } from '../verdict.ts';
 import type { NodeEdgeOptions } from './options.ts';
 
 // Finishes the application's response: adds and removes header fields by the domain's settings, and replaces an error by
@@ -189,19 +184,13 @@ function valueFor(name: string, value: string, { trusted, challenges }: HeaderCo
   return cookies === '' ? null : cookies;
 }
 
-/** The stages of a request before an application, as those of a node (`edge/proxy/serve-request.ts`) up to the decision. */
-const REQUEST_STAGES: readonly Stage<RequestContext>[] = [
-  { name: 'read', run: read },
-  { name: 'inspect the body', run: inspectBody },
-  { name: 'decide', run: decide },
-];
-
-/** A request to switch protocols has no body. */
-const UPGRADE_STAGES = REQUEST_STAGES.filter(({ run }) => run !== inspectBody);
+/** What the edge enforces before an application has routed the request, and after that. */
+const BEFORE_ROUTING: Enforced = new Set(['rewrite', 'body', 'response']);
+const AFTER_ROUTING: Enforced = new Set(['body', 'response']);
 
 /** What decides requests. */
 export interface JudgeOptions {
-  readonly services: DecisionServices;
+  readonly services: DecisionServices<ServedDomain>;
   readonly reporter: DecisionReporter;
   readonly trusted: TrustedProxies;
   readonly options: Pick<NodeEdgeOptions, 'facts' | 'publicPort'>;
@@ -243,7 +232,7 @@ export function createJudge(parts: JudgeOptions): RequestJudge {
     },
     async upgrade(message, socket, next) {
       const answer = (whole: EdgeAnswer): void => answerOnSocket(socket, whole);
-      const exchange = await judge(parts, message, { rewritable: true, answer, stages: UPGRADE_STAGES });
+      const exchange = await judge(parts, message, { rewritable: true, answer, isUpgrade: true });
       if (exchange !== null) next();
     },
   };
@@ -261,40 +250,33 @@ async function enter(
   { response, rewritable }: Entrance,
 ): Promise<boolean> {
   const answer = (whole: EdgeAnswer): void => answerWhole(message, response, whole);
-  const exchange = await judge(parts, message, { rewritable, answer, stages: REQUEST_STAGES });
+  const exchange = await judge(parts, message, { rewritable, answer, isUpgrade: false });
   if (exchange === null) return false;
   takeOver(response as ServerResponse, exchange, answer);
   return true;
 }
 
 interface Judging extends Exit {
-  readonly stages: readonly Stage<RequestContext>[];
+  readonly isUpgrade: boolean;
 }
 
 /** Decides a request; answers it, or prepares it for the application. @returns `null`: it is answered */
 async function judge(
   { services, reporter, trusted, options }: JudgeOptions,
   message: ClientRequest,
-  { rewritable, answer, stages }: Judging,
+  { rewritable, answer, isUpgrade }: Judging,
 ): Promise<Exchange | null> {
-  let context: RequestContext | null = null;
+  let context: RequestContext<ClientRequest, ServedDomain> | null = null;
   try {
     const incoming = incomingOf(message, { trusted, options });
-    context = createRequestContext({ services, incoming, inspector: peekBody });
-    const refusal = await runStages(stages, context);
-    if (refusal !== null) {
-      reporter.refused({ id: context.id, status: refusal.status });
-      answer(answerOf(context, refusal));
+    context = createRequestContext({ services, incoming, reader: APPLICATION_READER });
+    const enforced = rewritable ? BEFORE_ROUTING : AFTER_ROUTING;
+    const outcome = await decideRequest(context, { reporter, enforced, isUpgrade });
+    if (outcome.kind === 'answer') {
+      answer(outcome.answer);
       return null;
     }
-    const exchange = exchangeOf(context);
-    const verdict = verdictOf(exchange, rewritable);
-    reporter.decided(verdict);
-    const own = await answerAtEdge(context);
-    if (own !== null) {
-      answer(answerOf(context, own));
-      return null;
-    }
+    const { exchange, verdict } = outcome;
     prepareRequest(message, exchange, { challenges: services.challenges, rewritable });
     message.edge = verdict;
     return exchange;
@@ -310,7 +292,7 @@ async function judge(
 function incomingOf(
   message: ClientRequest,
   { trusted, options }: Pick<JudgeOptions, 'trusted' | 'options'>,
-): Incoming {
+): Incoming<ClientRequest> {
   const { socket } = message;
   const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
   const port = options.publicPort ?? socket.localPort ?? (scheme === 'https' ? 443 : 80);

@@ -1,7 +1,7 @@
 /** Options of an edge in a Node server, and the state of its sync. */
 import type { ClientRequest } from '../../../base/http/client-messages.ts';
-import type { KnownFacts } from '../../proxy/request-context.ts';
-import type { EdgeListeners } from '../verdict.ts';
+import type { KnownFacts } from '../../decide/request-context.ts';
+import type { EdgeListeners } from '../../decide/verdict.ts';
 
 /** Options of `createEdge`. */
 export interface NodeEdgeOptions extends EdgeListeners {

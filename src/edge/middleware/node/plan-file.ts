@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { formatDiagnostic } from '../../../base/diagnostics/diagnostic.ts';
 import { type WatchedFile, watchFile } from '../../../base/platform/watched-file.ts';
 import { seal } from '../../../engine/plan/seal.ts';
-import type { DecisionReporter } from '../verdict.ts';
+import type { DecisionReporter } from '../../decide/verdict.ts';
 import { compileEdge, digestOfInput, type EdgeInput, isPlan, readEdgeInput } from './edge-input.ts';
 import type { EdgePlans } from './plans.ts';
 

@@ -2,11 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { takeFolder } from '../../../base/storage/sqlite.ts';
 import type { Secrets } from '../../answers/challenge/keys.ts';
+import type { DecisionReporter } from '../../decide/verdict.ts';
 import type { SyncLog } from '../../following/log.ts';
 import type { PlanTable } from '../../following/plan-table.ts';
 import { secretsOf } from '../../following/secrets.ts';
 import { syncWithControlPlane } from '../../following/sync.ts';
-import type { DecisionReporter } from '../verdict.ts';
 import type { ControlPlane, SyncStatus } from './options.ts';
 
 export interface PlanSync {

@@ -5,9 +5,9 @@ import { createCounters, type WafProgram } from '../../../engine/evaluator/index
 import { openSignatures } from '../../../engine/plan/open-signatures.ts';
 import { loadWarm } from '../../../engine/waf/load/load.ts';
 import { starterProgram } from '../../../engine/waf/signatures/starter.ts';
+import type { DecisionReporter } from '../../decide/verdict.ts';
 import { createPlanTable, type PlanTable } from '../../following/plan-table.ts';
 import { checkOctets, checkPlan, type InstalledPlan } from '../check-options.ts';
-import type { DecisionReporter } from '../verdict.ts';
 import type { NodeEdgeOptions } from './options.ts';
 
 export interface EdgePlans {

@@ -5,9 +5,9 @@
 import { terminalJson } from '../../../base/text/json-object.ts';
 import { isChangedByShadow } from '../../../engine/counts/shadow-changes.ts';
 import type { Action, Decision } from '../../../engine/evaluator/decision.ts';
+import type { Exchange } from '../../decide/exchange.ts';
 import type { RequestTable, TableRequest } from '../../following/counted-requests.ts';
 import type { LogQueue } from '../../following/log-queue.ts';
-import type { Exchange } from '../exchange.ts';
 import { DEFAULT_RATE, MAX_SHIPPED_DOMAINS, SHIPPED_BURST_SEC } from '../limits.ts';
 import { decisionLine, GAP_FORMAT, type GapLine } from './line.ts';
 import { createLineWriter, type WriterStats } from './line-writer.ts';

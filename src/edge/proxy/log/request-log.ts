@@ -6,11 +6,11 @@ import { createTargetFacts, parseTarget } from '../../../base/paths/path.ts';
 import { BOT_KINDS, type BotKind } from '../../../base/vocabulary/vocabulary.ts';
 import type { CountedRequest } from '../../../engine/counts/counts.ts';
 import type { EdgeRequest } from '../../../engine/evaluator/index.ts';
+import type { Exchange } from '../../decide/exchange.ts';
+import type { UnservedHost } from '../../decide/unserved.ts';
 import type { TrafficCounter } from '../../following/traffic/counter.ts';
 import type { MarkdownOutcome } from '../../markdown/outcome.ts';
-import type { Exchange } from '../exchange.ts';
 import type { OriginResult } from '../origin/request.ts';
-import type { UnservedHost } from '../unserved.ts';
 
 /** Receives every finished request. */
 export interface RequestLog {

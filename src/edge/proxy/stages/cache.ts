@@ -1,9 +1,10 @@
 /** Stage `cache`. In: a forwarded request. Out: its response from the cache, or from the origin past or through the cache. */
 import { answerSpools } from '../../../base/buffers/answer-buffer.ts';
 import type { ResponseSink, ResponseSource } from '../../../base/http/response.ts';
+import { exchangeOf } from '../../decide/request-context.ts';
 import type { MarkdownRequest } from '../../markdown/request.ts';
 import { networkOf } from '../network.ts';
-import { exchangeOf, type NodeContext } from '../request-context.ts';
+import type { NodeContext } from '../request-context.ts';
 import { PAGE_METHOD } from './markdown.ts';
 import type { OriginFetch } from './origin.ts';
 

@@ -3,8 +3,9 @@
  * if the request has passed through edges like this one too often (RFC 8586).
  */
 import { forwardedTarget } from '../../answers/decided.ts';
+import { exchangeOf, type StageResult } from '../../decide/request-context.ts';
 import { isLooping, LOOP } from '../origin-headers.ts';
-import { exchangeOf, type NodeContext, type StageResult } from '../request-context.ts';
+import type { NodeContext } from '../request-context.ts';
 
 export function chooseOrigin(context: NodeContext): StageResult {
   const { incoming } = context;

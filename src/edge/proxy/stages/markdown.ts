@@ -1,7 +1,9 @@
 /** Stage `render as Markdown`. In: a forwarded request. Out: the response filter that renders its page, if any. */
+
+import { exchangeOf } from '../../decide/request-context.ts';
 import type { MarkdownOutcome } from '../../markdown/outcome.ts';
 import { type MarkdownRequest, requestMarkdown, wantsMarkdown } from '../../markdown/request.ts';
-import { exchangeOf, type NodeContext } from '../request-context.ts';
+import type { NodeContext } from '../request-context.ts';
 
 /** The method by which the cache and the origin are requested for a page that is rendered as Markdown. */
 export const PAGE_METHOD = 'GET';

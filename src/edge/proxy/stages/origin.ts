@@ -5,11 +5,12 @@
 import { type ClientBody, createClientBody } from '../../../base/buffers/client-body.ts';
 import { lowerName } from '../../../base/http/header-fields.ts';
 import type { HeaderList, ResponseSink, ResponseSource } from '../../../base/http/response.ts';
+import { exchangeOf } from '../../decide/request-context.ts';
 import type { MarkdownRequest } from '../../markdown/request.ts';
 import { networkOf } from '../network.ts';
 import type { OriginUse, OutgoingRequest } from '../origin/request.ts';
 import { outgoingHeaders } from '../origin-headers.ts';
-import { exchangeOf, type NodeContext, routeOf } from '../request-context.ts';
+import { type NodeContext, routeOf } from '../request-context.ts';
 import { fetchInSpan } from '../request-span.ts';
 import { PAGE_METHOD } from './markdown.ts';
 

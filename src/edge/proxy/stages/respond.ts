@@ -11,11 +11,12 @@ import type {
   ResponseSource,
 } from '../../../base/http/response.ts';
 import { addHeaders, inPlaceOf, isDropped, ownAnswer, pageInstead } from '../../answers/answer-to.ts';
+import type { Exchange } from '../../decide/exchange.ts';
+import { exchangeOf } from '../../decide/request-context.ts';
 import { isPage, varyingByAccept } from '../../markdown/outcome.ts';
 import type { ClientSink } from '../client-response.ts';
-import type { Exchange } from '../exchange.ts';
 import { ANSWER_VIA } from '../origin-headers.ts';
-import { exchangeOf, type NodeContext } from '../request-context.ts';
+import type { NodeContext } from '../request-context.ts';
 
 /** The status that a client gets for a failure of the origin; `null`: the client has left and gets none. */
 const STATUS_OF: Readonly<Record<ResponseFault['code'], number | null>> = {

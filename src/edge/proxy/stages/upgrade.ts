@@ -5,8 +5,9 @@
 import type { Duplex } from 'node:stream';
 import type { EdgeAnswer } from '../../../base/http/response.ts';
 import { addedHeaders, isDropped } from '../../answers/answer-to.ts';
+import { answerOf, exchangeOf, type StageResult } from '../../decide/request-context.ts';
 import { ANSWER_VIA } from '../origin-headers.ts';
-import { answerOf, exchangeOf, type NodeContext, type StageResult } from '../request-context.ts';
+import type { NodeContext } from '../request-context.ts';
 import { withTraceContext } from '../request-span.ts';
 import { answerOnSocket } from '../write-response.ts';
 import { logRequest } from './log.ts';

@@ -101,7 +101,7 @@ function inspect(context: Context, slot: number): WafVerdict | null {
   const given = cap === 0 ? null : bodyOf(request);
   const body = given === 'unread' ? null : given;
   const settings = settingsOf(context, slot);
-  const truncated = body !== null && body.length > cap;
+  const truncated = body !== null && (body.length > cap || request.bodyTruncated === true);
   const input = {
     request,
     body: body === null ? null : body.subarray(0, cap),

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Classifier } from '../../../../src/edge/decide/request-context.ts';
 import {
-  type Classifier,
   createBotResolver,
   createClassifier,
   openClassificationFiles,
@@ -176,12 +176,14 @@ describe('the files of the classifier', () => {
     };
     replace(database, writeMmdb({ '203.0.113.0/24': { country: { iso_code: 'FR' } } }));
     await expect.poll(() => files.countries()?.country('203.0.113.7')).toBe('FR');
-    writeFileSync(join(ranges, 'bingbot.json'), '{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}');
+    replace(join(ranges, 'bingbot.json'), '{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}');
     await expect.poll(() => files.ranges('bingbot')?.has('192.0.2.1')).toBe(true);
 
     replace(database, 'damaged');
     replace(join(ranges, 'googlebot.json'), '{');
     replace(join(ranges, 'nobody.json'), '{"prefixes":[]}');
+    // Readings that are requested at the same time report a version of a file once.
+    await Promise.all([files.reload(), files.reload(), files.reload()]);
     await expect.poll(() => problems.length).toBe(3);
     await files.reload();
     expect([...problems].sort().map((problem) => problem.split(':')[0])).toEqual([

@@ -2,12 +2,10 @@
  * Stage `answer at the edge`. In: a decided request. Out: the answer that the edge makes itself (page, redirect,
  * challenge); `null`: the request is forwarded.
  */
-import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
-import { RATE } from '../../../base/buffers/limits.ts';
-import { answerTo } from '../../answers/answer-to.ts';
-import { readBody } from '../request-body.ts';
-import { exchangeOf, identifiedOf, type RequestContext, type StageResult } from '../request-context.ts';
+import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
+import { answerTo } from '../answers/answer-to.ts';
 import { answerUnserved } from './read.ts';
+import { exchangeOf, identifiedOf, type RequestContext, type StageResult } from './request-context.ts';
 
 /** PERF: one object for all requests; nothing reads it after the answer is made. */
 const facts: HostFacts = { host: '', port: -1, literal: false };
@@ -18,12 +16,12 @@ export function answerAtEdge(context: RequestContext): StageResult {
   if (exchange.decision.action === 'forward') return null;
   const { action, status } = exchange.decision;
   if (action === 'refuse' && status === 421) return answerWithoutRecord(context);
-  const { incoming, services } = context;
+  const { incoming, reader, services } = context;
   return answerTo(exchange, {
     challenges: services.challenges,
     readBody: async (most) => {
       incoming.proceed();
-      const body = await readBody(incoming.message, most, RATE);
+      const body = await reader.read(incoming.message, most);
       context.octetsRead += body === null ? 0 : body.length;
       return body;
     },
@@ -32,6 +30,7 @@ export function answerAtEdge(context: RequestContext): StageResult {
 
 /** The 421 of a plan's gate: the domain serves nothing, or has no proxied record for the host. */
 function answerWithoutRecord(context: RequestContext): StageResult {
-  parseHost(String(identifiedOf(context).request.host), facts);
-  return answerUnserved(context, facts, 'record');
+  const { request } = identifiedOf(context);
+  parseHost(String(request.host), facts);
+  return answerUnserved(context, { host: facts.host, headers: request.headers ?? {}, reason: 'record' });
 }

@@ -1,14 +1,18 @@
-/** The verdict that an embedded edge passes to the application and to listeners, the same on every platform. */
+/** The verdict about a request that an application, a listener or a proxy gets, the same on every platform. */
 import type { Decision, EdgeRequest } from '../../engine/evaluator/index.ts';
+import { changesResponses } from '../answers/answer-to.ts';
 import { type Decided, forwardedTarget } from '../answers/decided.ts';
+import type { DecidingDomain } from './exchange.ts';
 
 /**
- * Parts of a decision that an edge inside an application does not enforce:
- * - `origin` a rule chose another origin (alt_origin, origin_route, origin_pool); the application answers instead
- * - `cache` a cache rule matched; an embedded edge has no cache
- * - `rewrite` the request was routed before the edge, so its path and query are unchanged
+ * Parts of a decision that an edge beside other software may not be able to enforce:
+ * - `origin` a rule chose another origin (alt_origin, origin_route, origin_pool)
+ * - `cache` a cache rule matched
+ * - `rewrite` a rule changed path or query, and the request was routed before the edge
+ * - `body` a rule inspects the body, and all or a part of it did not reach the edge
+ * - `response` the domain's settings add or remove headers of responses
  */
-export const UNENFORCED = ['origin', 'cache', 'rewrite'] as const;
+export const UNENFORCED = ['origin', 'cache', 'rewrite', 'body', 'response'] as const;
 /** One of `UNENFORCED`. */
 export type Unenforced = (typeof UNENFORCED)[number];
 
@@ -31,7 +35,7 @@ export interface EdgeRefusal {
   readonly status: number;
 }
 
-/** Listeners of both kinds of edge. What they throw goes to `onFault` and does not affect the request. */
+/** Listeners of every kind of edge. What they throw goes to `onFault` and does not affect the request. */
 export interface EdgeListeners {
   /** Called with every decision, before the application gets the request. */
   readonly onDecision?: (verdict: EdgeVerdict) => void;
@@ -46,14 +50,28 @@ export interface EdgeListeners {
 
 const NONE: readonly Unenforced[] = Object.freeze([]);
 
-/** @param rewritable false: the application has routed the request already */
-export function verdictOf({ id, domain, request, decision }: Decided, rewritable: boolean): EdgeVerdict {
+/** What the software around the edge does of a decision: the parts that it enforces. */
+export type Enforced = ReadonlySet<Unenforced>;
+
+/**
+ * The verdict about a decided request.
+ * @param isPartial a rule inspects the body, and not all of it reached the edge
+ */
+export function verdictOf(
+  { id, domain, request, decision }: Decided & { readonly domain: DecidingDomain },
+  { enforced, isPartial }: { readonly enforced: Enforced; readonly isPartial: boolean },
+): EdgeVerdict {
   const { origin, cache } = decision;
   const unenforced: Unenforced[] = [];
-  if (origin !== null && origin.source !== 'record') unenforced.push('origin');
-  if (cache !== null && cache.mode !== 'bypass') unenforced.push('cache');
+  const add = (part: Unenforced): void => {
+    if (!enforced.has(part)) unenforced.push(part);
+  };
+  if (origin !== null && origin.source !== 'record') add('origin');
+  if (cache !== null && cache.mode !== 'bypass') add('cache');
   const target = forwardedTarget(decision);
-  if (!rewritable && target !== null && target !== request.target) unenforced.push('rewrite');
+  if (target !== null && target !== request.target) add('rewrite');
+  if (isPartial) add('body');
+  if (origin !== null && changesResponses(domain.settings)) add('response');
   return {
     id,
     domain: domain.name,

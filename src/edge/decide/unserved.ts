@@ -36,7 +36,7 @@ export interface Unserved {
 }
 
 export interface UnservedOptions {
-  readonly plans: Plans;
+  readonly plans: Pick<Plans, 'hosts' | 'size'>;
   /** Whether clients on this machine get the hosts; where plans are customers', their names are not listed. */
   readonly listed: boolean;
   /** Receives the sentence. */

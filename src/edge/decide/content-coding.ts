@@ -1,5 +1,10 @@
 /** Content codings (RFC 9110 §8.4): their names, and the faults of a body that rules could not inspect decoded. */
-import { CODING_OVERHEAD } from './limits.ts';
+/**
+ * Maximum number of octets that a coding may add to data that it cannot compress: a few for each stored block (RFC 1951
+ * §3.2.4) and each flush of a stream, and gzip's header with a file name. A body with more is padded, and counts as
+ * unreadable.
+ */
+const CODING_OVERHEAD = { share: 1 / 8, octets: 1_024 } as const;
 
 export const CODING_FAULTS = {
   unknown: 'is not known, the body was inspected as sent',
@@ -59,7 +64,7 @@ export type InflateOne<Octets extends Uint8Array> = (
  * Inflates up to `wanted` octets, from the last coding to the first (RFC 9110 §8.4). A body that does not inflate, or of an
  * unknown coding, is inspected as far as it could be inflated, with a fault: an origin may read what this node cannot.
  */
-export async function inflateAll<Octets extends Uint8Array>(
+async function inflateAll<Octets extends Uint8Array>(
   octets: Octets,
   coding: string,
   { wanted, inflate }: { readonly wanted: number; readonly inflate: InflateOne<Octets> },
@@ -77,8 +82,33 @@ export async function inflateAll<Octets extends Uint8Array>(
   return at.octets.length >= wanted ? { ...at, fault: null } : at;
 }
 
+/** What was read of a body, and how it is inspected. */
+export interface ReadOctets<Octets extends Uint8Array> {
+  /** Octets that rules inspect, inflated. */
+  readonly wanted: number;
+  /** Whether the octets are all of the body. */
+  readonly ended: boolean;
+  readonly inflate: InflateOne<Octets>;
+}
+
+/** The part of a body that rules inspect, of the octets read; `coding` is of `codingOf`. */
+export async function inspectedPart<Octets extends Uint8Array>(
+  octets: Octets,
+  coding: string,
+  { wanted, ended, inflate }: ReadOctets<Octets>,
+): Promise<{ readonly inspected: Uint8Array; readonly error: string | null }> {
+  // An empty body has nothing to decode in any coding (RFC 9110 §8.4), and nothing to inspect.
+  if (coding === '' || (octets.length === 0 && ended)) {
+    return { inspected: octets.subarray(0, wanted), error: null };
+  }
+  const seen = await inflateAll(octets, coding, { wanted, inflate });
+  const goesOn = !ended && seen.octets.length < wanted;
+  const error = codingError(coding, seen.fault ?? (goesOn ? 'longer' : null));
+  return { inspected: seen.octets.subarray(0, wanted), error };
+}
+
 /** The fault as a phrase for reports; `null`: there is none. */
-export function codingError(coding: string, fault: CodingFault | null): string | null {
+function codingError(coding: string, fault: CodingFault | null): string | null {
   if (fault === null) return null;
   return `content-encoding: \`${coding.slice(0, MAX_SHOWN).replace(/[^!-~ ]/g, '?')}\` ${CODING_FAULTS[fault]}`;
 }

@@ -19,10 +19,16 @@ export interface Visitor {
   readonly serverName: string | null;
 }
 
+/** The ports that a URL leaves out (RFC 9110 §4.2). */
+export const DEFAULT_PORTS = { http: 80, https: 443 } as const;
+
+/** What a decision needs of the domain that owns the request's host. */
+export type DecidingDomain = Pick<ServedDomain, 'name' | 'evaluator' | 'settings'>;
+
 /** One request with its decision. */
-export interface Exchange extends Decided {
+export interface Exchange<Domain extends DecidingDomain = ServedDomain> extends Decided {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly visitor: Visitor;
-  readonly domain: ServedDomain;
+  readonly domain: Domain;
 }

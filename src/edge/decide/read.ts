@@ -1,45 +1,54 @@
 /**
- * Stage `read`. In: the message as Node parsed it. Out: the domain that serves it and the request in the evaluator's form,
+ * Stage `read`. In: a message of any kind. Out: the domain that serves it and the request in the evaluator's form,
  * or a refusal: 400, 405, 431, 501, 505 for a head that servers read differently, 421 for a host that is not served here.
  */
-import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
-import type { EdgeAnswer } from '../../../base/http/response.ts';
+import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
+import type { EdgeAnswer } from '../../base/http/header-fields.ts';
 import {
   isLocalClient,
   localHelp,
   MAX_LISTED,
   strangerHelp,
   type UnservedHelp,
-} from '../../answers/unserved.ts';
-import type { ServedDomain } from '../../following/plan-table.ts';
-import { type ReadRequest, readRequest } from '../read-request.ts';
-import type { DecisionServices, RequestContext, StageResult } from '../request-context.ts';
-import type { UnservedReason } from '../unserved.ts';
-import { DEFAULT_PORTS } from '../visitor.ts';
+} from '../answers/unserved.ts';
+import { DEFAULT_PORTS, type DecidingDomain } from './exchange.ts';
+import type { DecisionServices, ReadRequest, RequestContext, StageResult } from './request-context.ts';
+import type { UnservedReason } from './unserved.ts';
 
 // Answers of 421, for hosts that are not served. In: the request context and the reason. Out: a page that names the host and,
 // for clients on this machine, a way to a served one.
 
+/** A request whose host is not served. */
+interface UnservedDetails {
+  /** As it was read, in lower case. */
+  readonly host: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly reason: UnservedReason;
+}
+
 /** The answer to a request whose host is not served. */
 export function answerUnserved(
   context: RequestContext,
-  { host }: Pick<HostFacts, 'host'>,
-  reason: UnservedReason,
+  { host, headers, reason }: UnservedDetails,
 ): EdgeAnswer {
   const { unserved } = context.services;
   unserved.report(reason, host);
   context.unserved = { host, serverName: context.incoming.visitor.serverName, reason };
-  return context.page(421, [], helpFor(context, host));
+  return context.page(421, [], helpFor(context, { host, headers }));
 }
 
-function helpFor({ incoming, services }: RequestContext, host: string): UnservedHelp {
-  const { visitor, message } = incoming;
+function helpFor(
+  { incoming, services }: RequestContext,
+  { host, headers }: Pick<UnservedDetails, 'host' | 'headers'>,
+): UnservedHelp {
+  const { visitor } = incoming;
   // The port of the Host header may be any; the command needs the one that the request arrived on.
   const { scheme, port } = visitor;
   const request = { scheme, host, port: port === DEFAULT_PORTS[scheme] ? -1 : port };
   // Behind a proxy the peer is not the client.
   const address = visitor.trusted ? null : visitor.peer;
-  if (address === null || !isLocalClient(address, message.headers)) return strangerHelp(request);
+  if (address === null || !isLocalClient(address, headers)) return strangerHelp(request);
   return localHelp(request, address, services.unserved.hosts(MAX_LISTED + 1));
 }
 
@@ -50,9 +59,9 @@ const NO_CLEARANCES: readonly string[] = Object.freeze([]);
 
 /** PERF: returns a promise only if a visitor's clearance cookie has to be verified. */
 export function read(context: RequestContext): StageResult {
-  const { services, incoming, startedAt } = context;
+  const { services, incoming, reader, startedAt } = context;
   const { message, visitor } = incoming;
-  const head = readRequest(message);
+  const head = reader.head(message);
   if (!head.ok || !parseHost(head.host, host)) {
     // The octets behind it may be its body, which one of two servers would parse as another request (RFC 9112 §11.2).
     incoming.last();
@@ -61,12 +70,14 @@ export function read(context: RequestContext): StageResult {
   }
   // A connection made for one name must not be used for another whose certificate was never checked (RFC 9110 §15.5.20).
   if (visitor.serverName !== null && visitor.serverName !== host.host) {
-    return answerUnserved(context, host, 'handshake');
+    return answerUnserved(context, { host: host.host, headers: head.headers, reason: 'handshake' });
   }
   const domain = services.plans.find(head.host);
-  if (domain === null) return answerUnserved(context, host, 'unknown');
-  if (domain === 'refused') return answerUnserved(context, host, 'refused');
-  const cookies = String(message.headers.cookie ?? '');
+  if (domain === null)
+    return answerUnserved(context, { host: host.host, headers: head.headers, reason: 'unknown' });
+  if (domain === 'refused')
+    return answerUnserved(context, { host: host.host, headers: head.headers, reason: 'refused' });
+  const cookies = reader.header(message, 'cookie');
   if (cookies === '') return identify(context, { head, domain, cleared: NO_CLEARANCES });
   const cleared = services.challenges.cleared({
     domain: domain.name,
@@ -82,7 +93,7 @@ export function read(context: RequestContext): StageResult {
 
 interface Identification {
   readonly head: ReadRequest;
-  readonly domain: ServedDomain;
+  readonly domain: DecidingDomain;
   /** The challenges that the visitor's clearance cookie covers. */
   readonly cleared: readonly string[];
 }
@@ -115,8 +126,8 @@ function identify(context: RequestContext, { head, domain, cleared }: Identifica
   return null;
 }
 
-function userAgentOf({ incoming }: RequestContext): string {
-  return String(incoming.message.headers['user-agent'] ?? '');
+function userAgentOf({ incoming, reader }: RequestContext): string {
+  return reader.header(incoming.message, 'user-agent');
 }
 
 function countryOf({ classifier }: DecisionServices, ip: string | null): string | null {

@@ -1,0 +1,75 @@
+/**
+ * One call for every edge beside other software: before an application, and beside a proxy. In: the context of a request.
+ * Out: the answer that the edge makes itself, or the verdict with which the request is forwarded. Asynchronous only where
+ * a clearance, a body or a challenge is awaited.
+ */
+import type { EdgeAnswer } from '../../base/http/header-fields.ts';
+import { answerAtEdge } from './answer-at-edge.ts';
+import { evaluate } from './evaluate.ts';
+import type { DecidingDomain, Exchange } from './exchange.ts';
+import { inspectBody } from './inspect-body.ts';
+import { read } from './read.ts';
+import { answerOf, exchangeOf, type RequestContext, runStages, type Stage } from './request-context.ts';
+import { type DecisionReporter, type EdgeVerdict, type Enforced, verdictOf } from './verdict.ts';
+
+/** The stages up to the decision. */
+const STAGES: readonly Stage<RequestContext>[] = [read, inspectBody, evaluate];
+
+/** A request to switch protocols has no body. */
+const UPGRADE_STAGES: readonly Stage<RequestContext>[] = [read, evaluate];
+
+/** A forwarded request, or the answer to it. */
+export type DecideOutcome<Domain extends DecidingDomain = DecidingDomain> =
+  | { readonly kind: 'forward'; readonly exchange: Exchange<Domain>; readonly verdict: EdgeVerdict }
+  | {
+      readonly kind: 'answer';
+      /** `null`: refused before a decision. */
+      readonly exchange: Exchange<Domain> | null;
+      readonly answer: EdgeAnswer;
+    };
+
+/** How a request is decided. */
+export interface DecideOptions {
+  /** Receives the verdict or the refusal before the answer is made. */
+  readonly reporter: Pick<DecisionReporter, 'decided' | 'refused'>;
+  /** The parts of a decision that the caller enforces. */
+  readonly enforced: Enforced;
+  /** The request switches protocols (RFC 9110 §7.8). */
+  readonly isUpgrade: boolean;
+}
+
+/**
+ * Decides a request. Throws, or rejects, for a bug of ours alone.
+ * PERF: returns a promise only where a stage waits.
+ */
+export function decideRequest<Message, Domain extends DecidingDomain>(
+  context: RequestContext<Message, Domain>,
+  options: DecideOptions,
+): DecideOutcome<Domain> | Promise<DecideOutcome<Domain>> {
+  const refused = runStages(options.isUpgrade ? UPGRADE_STAGES : STAGES, context as RequestContext);
+  return refused instanceof Promise
+    ? refused.then((answer) => conclude(context, answer, options))
+    : conclude(context, refused, options);
+}
+
+/** Reports the refusal or the decision, and makes the edge's own answer. */
+function conclude<Message, Domain extends DecidingDomain>(
+  context: RequestContext<Message, Domain>,
+  refusal: EdgeAnswer | null,
+  { reporter, enforced }: DecideOptions,
+): DecideOutcome<Domain> | Promise<DecideOutcome<Domain>> {
+  const { id } = context;
+  if (refusal !== null) {
+    reporter.refused({ id, status: refusal.status });
+    return { kind: 'answer', exchange: null, answer: answerOf(context, refusal) };
+  }
+  const exchange = exchangeOf(context);
+  const verdict = verdictOf(exchange, { enforced, isPartial: context.isPartial });
+  reporter.decided(verdict);
+  const finish = (own: EdgeAnswer | null): DecideOutcome<Domain> =>
+    own === null
+      ? { kind: 'forward', exchange, verdict }
+      : { kind: 'answer', exchange, answer: answerOf(context, own) };
+  const own = answerAtEdge(context as RequestContext);
+  return own instanceof Promise ? own.then(finish) : finish(own);
+}
