@@ -23,8 +23,9 @@ export type DecideOutcome<Domain extends DecidingDomain = DecidingDomain> =
   | { readonly kind: 'forward'; readonly exchange: Exchange<Domain>; readonly verdict: EdgeVerdict }
   | {
       readonly kind: 'answer';
-      /** `null`: refused before a decision. */
+      /** `null`, as the verdict: refused before a decision. */
       readonly exchange: Exchange<Domain> | null;
+      readonly verdict: EdgeVerdict | null;
       readonly answer: EdgeAnswer;
     };
 
@@ -61,7 +62,7 @@ function conclude<Message, Domain extends DecidingDomain>(
   const { id } = context;
   if (refusal !== null) {
     reporter.refused({ id, status: refusal.status });
-    return { kind: 'answer', exchange: null, answer: answerOf(context, refusal) };
+    return { kind: 'answer', exchange: null, verdict: null, answer: answerOf(context, refusal) };
   }
   const exchange = exchangeOf(context);
   const verdict = verdictOf(exchange, { enforced, isPartial: context.isPartial });
@@ -69,7 +70,7 @@ function conclude<Message, Domain extends DecidingDomain>(
   const finish = (own: EdgeAnswer | null): DecideOutcome<Domain> =>
     own === null
       ? { kind: 'forward', exchange, verdict }
-      : { kind: 'answer', exchange, answer: answerOf(context, own) };
+      : { kind: 'answer', exchange, verdict, answer: answerOf(context, own) };
   const own = answerAtEdge(context as RequestContext);
   return own instanceof Promise ? own.then(finish) : finish(own);
 }

@@ -42,10 +42,18 @@ export interface ProxiedBody {
   readonly isWhole: boolean;
 }
 
-/** How requests that a proxy reports are read. @param inflate undoes content codings on this platform */
-export function createProxiedReader(
-  inflate: InflateOne<Uint8Array<ArrayBuffer>>,
-): MessageReader<ProxiedRequest, null> {
+/** What differs between platforms: the octets that their decoders take. */
+export interface ProxiedPlatform<Octets extends Uint8Array> {
+  /** The same octets in that form. */
+  readonly octetsOf: (octets: Uint8Array) => Octets;
+  readonly inflate: InflateOne<Octets>;
+}
+
+/** How requests that a proxy reports are read. */
+export function createProxiedReader<Octets extends Uint8Array>({
+  octetsOf,
+  inflate,
+}: ProxiedPlatform<Octets>): MessageReader<ProxiedRequest, null> {
   return {
     head: readHead,
     header: ({ headers }, name) => joinedHeader(headers[name], name === 'cookie' ? '; ' : ', '),
@@ -54,8 +62,7 @@ export function createProxiedReader(
       if (body === null || body.octets === null) return null;
       const { octets, isWhole: ended } = body;
       const coding = codingOf(joinedHeader(headers['content-encoding'], ', '));
-      const read = new Uint8Array(octets);
-      const part = await inspectedPart(read, coding, { wanted, ended, inflate });
+      const part = await inspectedPart(octetsOf(octets), coding, { wanted, ended, inflate });
       const isPartial = !ended && octets.length < codedOctets(coding, wanted);
       return { ...part, outgoing: null, taken: octets.length, isPartial };
     },

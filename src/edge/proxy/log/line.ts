@@ -9,6 +9,7 @@ import type { Decision, EdgeRequest, Match, Uninspected } from '../../../engine/
 import { bodyOf } from '../../../engine/evaluator/request.ts';
 import type { Exchange } from '../../decide/exchange.ts';
 import type { UnservedHost, UnservedReason } from '../../decide/unserved.ts';
+import type { Unenforced } from '../../decide/verdict.ts';
 import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_SIGNATURES, MAX_TARGET, MAX_WITHHELD } from '../limits.ts';
 import type { OriginResult } from '../origin/request.ts';
 import { LOGGED_HEADERS, redactTarget } from './redact.ts';
@@ -69,7 +70,7 @@ export interface DecisionLine {
   /** The decision had every dry_run rule been enforced. */
   readonly shadow: LoggedDecision | null;
   readonly waf: LoggedVerdict | null;
-  /** The response to the visitor. */
+  /** The response to the visitor; 0: a proxy in front of an agent forwarded the request, and its response is not seen. */
   readonly status: number;
   readonly octets: number;
   readonly duration_ms: number;
@@ -87,6 +88,8 @@ export interface DecisionLine {
   /** The outcome of a request for Markdown. */
   readonly markdown: string | null;
   readonly fault: string | null;
+  /** Parts of the decision that the proxy in front of an agent does not enforce; absent: none. */
+  readonly unenforced?: readonly Unenforced[];
 }
 
 /** A rule that matched. */
@@ -135,7 +138,7 @@ export interface GapLine {
 export function decisionLine(entry: RequestLogEntry, sampled: number | null): DecisionLine {
   const { exchange, id, status, octets, cache, markdown, fault } = entry;
   const began = exchange?.startedAt ?? Date.now() - entry.durationMs;
-  const { unserved = null } = entry;
+  const { unserved = null, unenforced = [] } = entry;
   const logged = exchange === null ? NO_EXCHANGE : logExchange(exchange);
   return {
     format: LINE_FORMAT,
@@ -157,6 +160,7 @@ export function decisionLine(entry: RequestLogEntry, sampled: number | null): De
     cache,
     markdown,
     fault,
+    ...(unenforced.length === 0 ? {} : { unenforced }),
   };
 }
 

@@ -8,6 +8,7 @@ import type { CountedRequest } from '../../../engine/counts/counts.ts';
 import type { EdgeRequest } from '../../../engine/evaluator/index.ts';
 import type { Exchange } from '../../decide/exchange.ts';
 import type { UnservedHost } from '../../decide/unserved.ts';
+import type { Unenforced } from '../../decide/verdict.ts';
 import type { TrafficCounter } from '../../following/traffic/counter.ts';
 import type { MarkdownOutcome } from '../../markdown/outcome.ts';
 import type { OriginResult } from '../origin/request.ts';
@@ -24,6 +25,7 @@ export interface RequestLogEntry {
   /** Of a 421: which host was requested, and why it is not served; `null` or absent: it is. */
   readonly unserved?: UnservedHost | null;
   readonly id: string;
+  /** 0: the proxy in front of an agent has the response. */
   readonly status: number;
   /** Octets of the response's body. */
   readonly octets: number;
@@ -44,6 +46,8 @@ export interface RequestLogEntry {
   readonly markdown: MarkdownOutcome | null;
   /** Why the request failed, a code; `null`: it did not fail. */
   readonly fault: string | null;
+  /** The parts of the decision that the proxy in front does not enforce. Absent: all are enforced. */
+  readonly unenforced?: readonly Unenforced[];
 }
 
 // A request log that counts traffic: makes of each finished request what the counters of `counts/` take.
