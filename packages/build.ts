@@ -38,7 +38,11 @@ export const PACKAGES: Readonly<Record<string, PackageBuild>> = {
     signatures: false,
   },
   edge: {
-    entries: { fetch: 'src/edge/middleware/fetch/index.ts', node: 'src/edge/middleware/node/index.ts' },
+    entries: {
+      decide: 'src/edge/middleware/decide/index.ts',
+      fetch: 'src/edge/middleware/fetch/index.ts',
+      node: 'src/edge/middleware/node/index.ts',
+    },
     standalone: false,
     signatures: true,
   },
@@ -48,11 +52,12 @@ export const PACKAGES: Readonly<Record<string, PackageBuild>> = {
 const RENAMED: Readonly<Record<string, string>> = {
   evaluator: '@edgeplan/evaluator',
   compiler: '@edgeplan/compiler',
+  decide: '@edgeplan/edge/decide',
   node: '@edgeplan/edge/node',
   fetch: '@edgeplan/edge/fetch',
   'starter.bin': '@edgeplan/edge/starter.bin',
 };
-const ENTRY_NAME = /(?<![\w/@.-])edgeplan\/(evaluator|compiler|node|fetch|starter\.bin)\b/g;
+const ENTRY_NAME = /(?<![\w/@.-])edgeplan\/(evaluator|compiler|decide|node|fetch|starter\.bin)\b/g;
 
 /** Text in which entries have the names of the packages. */
 function renamed(text: string): string {

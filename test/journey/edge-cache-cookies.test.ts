@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { createDisk } from '../../src/edge/cache/disk.ts';
-import type { ServedDomain } from '../../src/edge/following/plan-table.ts';
+import type { ServedDomain } from '../../src/edge/following/served-domain.ts';
 import {
   CACHE_HOST,
   type CacheNode,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { createDisk } from '../../src/edge/cache/disk.ts';
-import type { ServedDomain } from '../../src/edge/following/plan-table.ts';
+import type { ServedDomain } from '../../src/edge/following/served-domain.ts';
 import { builtCli } from '../support/built.ts';
 import { startCacheNode, startCacheOrigin } from '../support/edge-cache.ts';
 import { get } from '../support/edge-cache-client.ts';

@@ -1,7 +1,7 @@
 /** Entries of the journal as the walk of a request makes them, decided by a real plan. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Exchange } from '../../src/edge/decide/exchange.ts';
-import type { ServedDomain } from '../../src/edge/following/plan-table.ts';
+import type { ServedDomain } from '../../src/edge/following/served-domain.ts';
 import type { RequestLogEntry } from '../../src/edge/proxy/log/request-log.ts';
 import { compile, seal } from '../../src/engine/compiler/index.ts';
 import { type EdgeRequest, loadPlan } from '../../src/engine/evaluator/index.ts';

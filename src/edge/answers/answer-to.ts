@@ -9,7 +9,6 @@ import type { EdgeSettings, ErrorPage } from '../../engine/evaluator/index.ts';
 import type { Challenges } from './challenge/challenge.ts';
 import { type Decided, requestHeader } from './decided.ts';
 import { contentAnswer, customPage, ID_HEADER, pageAnswer, redirectAnswer } from './pages.ts';
-import type { UnservedHelp } from './unserved.ts';
 
 /** Maximum size, in octets, of a proof posted to the challenge endpoint. */
 const MAX_PROOF_OCTETS = 8 * 1024;
@@ -92,11 +91,6 @@ export function statusPage(
   more: readonly string[] = [],
 ): EdgeAnswer {
   return pageAnswer({ status, id: decided.id }, requestHeader(decided, 'accept'), more);
-}
-
-/** The built-in 421, with the help for its client. */
-export function unservedPage(decided: Pick<Decided, 'id' | 'request'>, help: UnservedHelp): EdgeAnswer {
-  return pageAnswer({ status: 421, id: decided.id, help }, requestHeader(decided, 'accept'));
 }
 
 // The headers that a domain's settings add to its responses and remove from those of origins, and those that an error page

@@ -1,6 +1,6 @@
 /** The exchange: a request with its decision, as response filters and logs use it; and its visitor. */
 import type { Decided } from '../answers/decided.ts';
-import type { ServedDomain } from '../following/plan-table.ts';
+import type { ServedDomain } from '../following/served-domain.ts';
 
 /** The visitor who sent a request, as far as the connection and trusted proxies show. */
 export interface Visitor {

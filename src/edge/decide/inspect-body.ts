@@ -28,6 +28,9 @@ export function inspectBody(context: RequestContext): StageResult {
 
 function storeBody(context: RequestContext, body: InspectedRequestBody | null): null {
   if (body === null) {
+    // Not `unread`, which scores or blocks: behind a proxy that passes no bodies on, that would be every upload.
+    const identified = identifiedOf(context);
+    context.identified = { ...identified, request: { ...identified.request, body: null } };
     context.isPartial = true;
     return null;
   }

@@ -3,7 +3,7 @@
  * the log, at most once a minute for each reason.
  */
 import { cutHost } from '../answers/unserved.ts';
-import type { Plans } from '../following/plan-table.ts';
+import type { Plans } from '../following/served-domain.ts';
 
 /** Why a host is not served. */
 export type UnservedReason = 'unknown' | 'refused' | 'record' | 'handshake';

@@ -19,7 +19,7 @@ import {
   type RequestContext,
 } from '../decide/request-context.ts';
 import type { DecisionReporter, EdgeVerdict, Enforced } from '../decide/verdict.ts';
-import type { ServedDomain } from '../following/plan-table.ts';
+import type { ServedDomain } from '../following/served-domain.ts';
 import type { RequestLog, RequestLogEntry } from '../proxy/log/request-log.ts';
 import { inflate } from '../proxy/request-body.ts';
 

@@ -8,7 +8,6 @@ import { normalizeName } from '../../base/addresses/host.ts';
 import {
   createDomains,
   type Domains,
-  type EdgeSettings,
   type Evaluator,
   type EvaluatorOptions,
   loadPlan,
@@ -16,6 +15,7 @@ import {
 import type { Clearance } from '../../engine/plan/manifest.ts';
 import { createPurgeIndex, NO_PURGES, type PurgeIndex, type PurgeList } from '../../engine/plan/purges.ts';
 import type { PurgeMark } from './journal.ts';
+import type { Plans, ServedDomain } from './served-domain.ts';
 
 /** The purges of single responses of one name. */
 export interface InstalledPurges extends PurgeMark {
@@ -249,36 +249,4 @@ function canonicalName(name: string): string {
   const canonical = normalizeName(name);
   if (canonical === null) throw new Error(`\`${name}\` is not a name that can own hosts`);
   return canonical;
-}
-
-/** A name the node serves, at one revision. */
-export interface ServedDomain {
-  readonly name: string;
-  readonly evaluator: Evaluator;
-  readonly settings: EdgeSettings;
-  readonly revision: number;
-  /** SHA-256 of the sealed plan, 64 lower-case hex digits. */
-  readonly digest: string;
-  /** A cached response of a lower one is stale. */
-  readonly purgeEpoch: number;
-  /** The purges of single responses. */
-  readonly purges: PurgeIndex;
-}
-
-/** The names this node serves. */
-export interface Plans {
-  /**
-   * The domain of a Host value as sent. `refused`: its name must not be served (a tombstone); `null`: it belongs to no
-   * name. Opens a plan at its first request.
-   */
-  find(host: string): ServedDomain | 'refused' | null;
-  /** The name that a Host value belongs to, also one that must not be served; `null`: none. Opens no plan. */
-  owner(host: string): string | null;
-  /**
-   * Hosts that are served, at most so many; `*.` before a name: all below it. Opens plans for it, so it is for a table of
-   * few names.
-   */
-  hosts(most: number): readonly string[];
-  /** Number of names. */
-  readonly size: number;
 }

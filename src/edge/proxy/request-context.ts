@@ -9,7 +9,7 @@ import type { ClientRequest } from '../../base/http/client-messages.ts';
 import type { ActiveSpan } from '../../base/telemetry/spans.ts';
 import type { Origin } from '../../engine/evaluator/decision.ts';
 import { pageFor, type RequestContext } from '../decide/request-context.ts';
-import type { ServedDomain } from '../following/plan-table.ts';
+import type { ServedDomain } from '../following/served-domain.ts';
 import type { MarkdownOutcome } from '../markdown/outcome.ts';
 import type { OriginUse } from './origin/request.ts';
 import type { ReadPart } from './request-body.ts';

@@ -6,7 +6,7 @@ import type { Challenges } from '../answers/challenge/challenge.ts';
 import type { HttpCache } from '../cache/request.ts';
 import type { Classifier } from '../decide/request-context.ts';
 import type { Unserved } from '../decide/unserved.ts';
-import type { Plans } from '../following/plan-table.ts';
+import type { Plans } from '../following/served-domain.ts';
 import type { MarkdownRenderer } from '../markdown/renderer.ts';
 import type { RequestLog } from './log/request-log.ts';
 import type { Origins } from './origin/request.ts';

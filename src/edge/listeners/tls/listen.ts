@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache';
 import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
 import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { type ClientHello, ja4, readClientHello } from '../../../engine/classification/ja4.ts';
-import type { Plans } from '../../following/plan-table.ts';
+import type { Plans } from '../../following/served-domain.ts';
 import { HELLO_MS, MAX_HELLO_OCTETS, MAX_HELLO_RECORD_OCTETS, MAX_TLS12_NAMES } from '../../proxy/limits.ts';
 import type { Listener } from '../../proxy/visitor.ts';
 import { type Acceptor, createAcceptor, listenWith, type RunningListener } from '../acceptor.ts';

@@ -3,41 +3,14 @@
  * `Response` of the edge's own, or the application's to the request that the decision forwards.
  */
 import { checkOptions, type OptionKinds } from '../../../base/diagnostics/options.ts';
-import { steadyNow } from '../../../base/text/time.ts';
-import {
-  type Counters,
-  createCounters,
-  createDomains,
-  type Domains,
-  loadPlan,
-  type WafProgram,
-} from '../../../engine/evaluator/index.ts';
-import { openSignatures } from '../../../engine/plan/open-signatures.ts';
-import { loadSignatures } from '../../../engine/waf/load/load.ts';
 import { statusPage } from '../../answers/answer-to.ts';
-import { createChallenges } from '../../answers/challenge/challenge.ts';
 import { forwardedTarget } from '../../answers/decided.ts';
 import { decideRequest } from '../../decide/decide.ts';
-import { DEFAULT_PORTS, type DecidingDomain } from '../../decide/exchange.ts';
-import { createRequestContext, type DecisionServices, type Incoming } from '../../decide/request-context.ts';
-import {
-  createDecisionReporter,
-  type DecisionReporter,
-  type EdgeListeners,
-  type EdgeVerdict,
-  type Enforced,
-} from '../../decide/verdict.ts';
-import {
-  COUNT,
-  checkOctets,
-  checkPlan,
-  createSecrets,
-  type InstalledPlan,
-  LISTENERS,
-  PLANS,
-  SECRET,
-  SIGNATURES,
-} from '../check-options.ts';
+import { DEFAULT_PORTS } from '../../decide/exchange.ts';
+import { createRequestContext, type Incoming } from '../../decide/request-context.ts';
+import type { EdgeVerdict, Enforced } from '../../decide/verdict.ts';
+import type { InstalledPlan } from '../check-options.ts';
+import { createEmbedded, EMBEDDED_OPTIONS, type EmbeddedEdge, type EmbeddedOptions } from '../embedded.ts';
 import {
   FETCH_READER,
   type FetchFacts,
@@ -71,16 +44,7 @@ export interface FetchEdge {
   readonly size: number;
 }
 
-const OPTIONS: OptionKinds<FetchEdgeOptions> = {
-  plans: PLANS,
-  secret: SECRET,
-  signatures: SIGNATURES,
-  counterOctets: COUNT,
-  ...LISTENERS,
-};
-
-/** A small share of the 128 MB that a Worker has. */
-const COUNTER_OCTETS = 16 * 1024 * 1024;
+const OPTIONS: OptionKinds<FetchEdgeOptions> = EMBEDDED_OPTIONS;
 
 /**
  * Makes an edge. Needs no random numbers and no clock, so Workers may do so before their first request.
@@ -100,71 +64,19 @@ const COUNTER_OCTETS = 16 * 1024 * 1024;
  */
 export function createEdge(options: FetchEdgeOptions = {}): FetchEdge {
   checkOptions('createEdge', options, OPTIONS);
-  const counters = createCounters({
-    clock: steadyNow,
-    maxBytes: options.counterOctets ?? COUNTER_OCTETS,
-  });
-  const waf = options.signatures == null ? null : loadSignatures(openSignatures(options.signatures));
-  const domains = createDomains<DecidingDomain>();
-  const challenges = createChallenges({ secrets: createSecrets(options.secret) });
-  const edge: EdgeParts = {
-    reporter: createDecisionReporter(options),
-    services: {
-      plans: domains,
-      challenges,
-      classifier: BY_FACTS_ONLY,
-      // Each refusal goes to `onRefusal`.
-      unserved: { hosts: (most) => hostsOf(domains, most), report: nothing },
-    },
-    domains,
-    counters,
-    waf,
-  };
-  for (const plan of options.plans ?? []) installPlan(edge, plan);
+  const edge = createEmbedded(options);
   return {
     handle: (request, facts, next) => serve(edge, request, { facts, next, rewritable: true }),
     hono: (factsOf) =>
       honoMiddleware(factsOf, (request, facts, next) =>
         serve(edge, request, { facts, next, rewritable: false }),
       ),
-    install: (plan) => installPlan(edge, plan),
-    remove: (domain) => void domains.delete(domain),
+    install: edge.install,
+    remove: edge.remove,
     get size() {
-      return domains.size;
+      return edge.size();
     },
   };
-}
-
-/** The services of an edge, created once. */
-interface EdgeParts {
-  readonly reporter: DecisionReporter;
-  readonly services: DecisionServices;
-  readonly domains: Domains<DecidingDomain>;
-  readonly counters: Counters;
-  readonly waf: WafProgram | null;
-}
-
-/** Nothing is looked up: the caller knows the country, and the evaluator reads the User-Agent. */
-const BY_FACTS_ONLY: DecisionServices['classifier'] = { country: () => null, bot: () => undefined };
-
-function hostsOf(domains: Domains<DecidingDomain>, most: number): readonly string[] {
-  const hosts: string[] = [];
-  for (const { evaluator } of domains.values()) {
-    if (hosts.length >= most) break;
-    hosts.push(...evaluator.hosts(most - hosts.length));
-  }
-  return hosts;
-}
-
-function installPlan({ reporter, domains, counters, waf }: EdgeParts, bytes: Uint8Array): InstalledPlan {
-  checkOctets(bytes);
-  // A copy: the caller may change its buffer, and a plan must not change while it serves.
-  const octets = bytes.slice();
-  const plan = checkPlan(octets);
-  const onFault = (error: unknown): void => reporter.fault(error, `a decision of ${plan.domain}`);
-  const evaluator = loadPlan(octets, { counters, waf, onFault, trusted: true });
-  domains.set(plan.domain, { name: plan.domain, evaluator, settings: evaluator.settings() });
-  return plan;
 }
 
 /** What the edge enforces before an application has routed the request, and after that. */
@@ -172,7 +84,7 @@ const BEFORE_ROUTING: Enforced = new Set(['rewrite', 'body', 'response']);
 const AFTER_ROUTING: Enforced = new Set(['body', 'response']);
 
 /** Answers a request; never rejects. */
-async function serve(edge: EdgeParts, request: Request, serving: Serving): Promise<Response> {
+async function serve(edge: EmbeddedEdge, request: Request, serving: Serving): Promise<Response> {
   try {
     return await respond(edge, request, serving);
   } catch (error) {
@@ -184,7 +96,7 @@ async function serve(edge: EdgeParts, request: Request, serving: Serving): Promi
 
 /** Decides a request; the response is the edge's own, or the application's. */
 async function respond(
-  { reporter, services }: EdgeParts,
+  { reporter, services }: EmbeddedEdge,
   request: Request,
   { facts, next, rewritable }: Serving,
 ): Promise<Response> {
@@ -240,19 +152,7 @@ interface Serving {
 // Options of an edge in front of a `fetch` handler.
 
 /** Options of `createEdge`. */
-export interface FetchEdgeOptions extends EdgeListeners {
-  /** Sealed plans to start with (`edgeplan compile -o`, `seal`); `install` adds more. */
-  readonly plans?: readonly Uint8Array[];
-  /**
-   * The secret that signs challenges, at least 16 octets: the same in every isolate, process and region. Default: a
-   * random one of this isolate, which is enough for one process.
-   */
-  readonly secret?: Uint8Array | string;
-  /** A sealed signature program for `waf` rules (`edgeplan waf compile -o`). Default: such rules match and do nothing. */
-  readonly signatures?: Uint8Array | null;
-  /** Octets of rate counters. Default: 16 MiB, an eighth of what a Worker has. */
-  readonly counterOctets?: number;
-}
+export interface FetchEdgeOptions extends EmbeddedOptions {}
 
 /** The application: answers a forwarded request. */
 export type Next = (request: Request, verdict: EdgeVerdict) => Response | Promise<Response>;

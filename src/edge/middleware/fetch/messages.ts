@@ -4,8 +4,9 @@ import type { EdgeRequest, EdgeSettings } from '../../../engine/evaluator/index.
 import { addedHeaders, inPlaceOf, isDropped, pageInstead } from '../../answers/answer-to.ts';
 import type { Challenges } from '../../answers/challenge/challenge.ts';
 import { type Decided, isForwarding } from '../../answers/decided.ts';
-import { codedOctets, codingOf, type Inflated, inspectedPart } from '../../decide/content-coding.ts';
+import { codedOctets, codingOf, inspectedPart } from '../../decide/content-coding.ts';
 import type { MessageReader } from '../../decide/request-context.ts';
+import { inflate, joined, type Octets } from '../web-streams.ts';
 
 /** The `Response` of an answer of the edge's own. */
 export function responseOf({ status, headers, body }: EdgeAnswer, method: string): Response {
@@ -158,7 +159,6 @@ export const FETCH_READER: MessageReader<FetchMessage, PeekedBody['outgoing'] | 
 
 // A request's body as a stream of the web platform: the part that rules inspect, and the whole for the application.
 
-type Octets = Uint8Array<ArrayBuffer>;
 type Stream = ReadableStream<Octets>;
 type Reader = ReadableStreamDefaultReader<Octets>;
 
@@ -215,16 +215,6 @@ async function readUpTo(reader: Reader, wanted: number): Promise<Part> {
   return { octets: joined(chunks, length), ended };
 }
 
-function joined(chunks: readonly Octets[], length: number): Octets {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
-}
-
 function continued(read: Octets, reader: Reader): Stream {
   return new ReadableStream<Octets>({
     start: (controller) => controller.enqueue(read),
@@ -235,60 +225,4 @@ function continued(read: Octets, reader: Reader): Stream {
     },
     cancel: (reason) => reader.cancel(reason),
   });
-}
-
-/** By coding, the formats of the platform that may inflate it, in order; not every platform has the last ones. */
-const FORMATS: Readonly<Record<string, readonly string[]>> = {
-  gzip: ['gzip'],
-  'x-gzip': ['gzip'],
-  deflate: ['deflate', 'deflate-raw'],
-  br: ['brotli'],
-  zstd: ['zstd'],
-};
-
-/** Inflates up to `most` octets of one coding; octets that do not inflate are returned as they are. */
-async function inflate(octets: Octets, coding: string, most: number): Promise<Inflated<Octets>> {
-  let found: Inflated<Octets> = { octets, fault: 'unknown' };
-  for (const format of Object.hasOwn(FORMATS, coding) ? FORMATS[coding]! : []) {
-    const inflating = inflaterOf(format);
-    if (inflating === null) continue;
-    found = await inflateWith(inflating, octets, most);
-    if (found.fault !== 'broken') break;
-  }
-  return found;
-}
-
-/** `null`: the platform does not have the format. */
-function inflaterOf(format: string): DecompressionStream | null {
-  try {
-    return new DecompressionStream(format as ConstructorParameters<typeof DecompressionStream>[0]);
-  } catch {
-    return null;
-  }
-}
-
-async function inflateWith(
-  inflating: DecompressionStream,
-  octets: Octets,
-  most: number,
-): Promise<Inflated<Octets>> {
-  const reader: Reader = inflating.readable.getReader();
-  const writer = inflating.writable.getWriter();
-  // The reader gets the same error, and stops at what was inflated before it.
-  const ignore = (): undefined => undefined;
-  void writer.write(octets).catch(ignore);
-  void writer.close().catch(ignore);
-  const chunks: Octets[] = [];
-  let length = 0;
-  let broken = false;
-  while (length < most) {
-    const next = await reader.read().catch(ignore);
-    broken = next === undefined;
-    if (next?.value === undefined) break;
-    chunks.push(next.value);
-    length += next.value.length;
-  }
-  await reader.cancel().catch(ignore);
-  if (!broken) return { octets: joined(chunks, length), fault: null };
-  return length === 0 ? { octets, fault: 'broken' } : { octets: joined(chunks, length), fault: 'brokenOff' };
 }

@@ -15,7 +15,7 @@ import {
   type RequestContext,
 } from '../../decide/request-context.ts';
 import type { DecisionReporter, EdgeVerdict, Enforced } from '../../decide/verdict.ts';
-import type { ServedDomain } from '../../following/plan-table.ts';
+import type { ServedDomain } from '../../following/served-domain.ts';
 import { createClientSink } from '../../proxy/client-response.ts';
 import { APPLICATION_READER } from '../../proxy/message-reader.ts';
 import type { Challenges } from '../../proxy/services.ts';

@@ -11,7 +11,7 @@ import type {
   PoolOriginAddress,
   PoolSettings,
 } from '../../../engine/evaluator/index.ts';
-import type { ServedDomain } from '../../following/plan-table.ts';
+import type { ServedDomain } from '../../following/served-domain.ts';
 import { CONNECT_MS, MAX_WEBSOCKETS, STALL_MS, WEBSOCKET_IDLE_MS } from '../limits.ts';
 import {
   type ConnectionOptions,

@@ -5,7 +5,7 @@ import type { HeaderList } from '../../../base/http/header-fields.ts';
 import type { ResponseSink, ResponseSource } from '../../../base/http/response.ts';
 import type { Origin, RuleRef } from '../../../engine/evaluator/decision.ts';
 import type { OriginStates } from '../../../engine/evaluator/run.ts';
-import type { ServedDomain } from '../../following/plan-table.ts';
+import type { ServedDomain } from '../../following/served-domain.ts';
 import type { ClientOutcome } from '../client-response.ts';
 
 /** How an origin treated a request. `failed`: it did not answer (connection, TLS, time-out), or with a status of at least 500. */

@@ -23,7 +23,7 @@ import {
   touchFile,
 } from '../../../../src/edge/cache/disk-partition.ts';
 import { MAX_WRITE_BACKLOG } from '../../../../src/edge/cache/limits.ts';
-import type { ServedDomain } from '../../../../src/edge/following/plan-table.ts';
+import type { ServedDomain } from '../../../../src/edge/following/served-domain.ts';
 
 let folder = '';
 let disks: Disk[] = [];
