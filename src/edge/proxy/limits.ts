@@ -43,6 +43,11 @@ export const MAX_WEBSOCKETS = 5_000;
  * `proxy_read_timeout`. Clients that stay connected send pings more often.
  */
 export const WEBSOCKET_IDLE_MS = 60_000;
+/**
+ * Maximum time, in milliseconds, for the closing handshake of a WebSocket when the node drains: as long as a lingering
+ * close, and half of the time that requests then have to end.
+ */
+export const WEBSOCKET_CLOSE_MS = 5_000;
 /** Maximum size, in octets, of the head of an origin's response. */
 export const MAX_ORIGIN_HEAD_OCTETS = 64 * 1024;
 /**

@@ -89,7 +89,8 @@ function pageRequest(outgoing: OutgoingRequest, { changes }: MarkdownRequest): O
   return { ...outgoing, method: PAGE_METHOD, headers: changedHeaders(outgoing.headers, changes) };
 }
 
-function changedHeaders(headers: HeaderList, changes: HeaderChanges): HeaderList {
+/** The headers with changes. */
+export function changedHeaders(headers: HeaderList, changes: HeaderChanges): HeaderList {
   const changed: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
     if (!(lowerName(headers[at]!) in changes)) changed.push(headers[at]!, headers[at + 1]!);
