@@ -141,11 +141,17 @@ export function createHttp2Front(options: Http2Options): Http2Front {
 function serveSession(state: FrontState, session: ServerHttp2Session): void {
   const { arriving, sessions, options } = state;
   if (arriving === null) return void session.destroy();
-  const served: ServedConnection = { ...arriving, streams: new Map(), goawaySent: false, ended: false };
+  const served: ServedConnection = {
+    ...arriving,
+    streams: new Map(),
+    tunnels: new Set(),
+    goawaySent: false,
+    ended: false,
+  };
   sessions.set(session, served);
   session.once('close', () => sessions.delete(session));
   session.on('stream', (stream: ServerHttp2Stream) => {
-    const unread = { octets: 0, checks: 0, isTunnel: false };
+    const unread = { octets: 0, checks: 0 };
     served.streams.set(stream, unread);
     stream.once('close', () => served.streams.delete(stream));
     // A connection that arrives while the node retires gets its first requests served as any other.
@@ -153,10 +159,10 @@ function serveSession(state: FrontState, session: ServerHttp2Session): void {
     stream.on('drain', () => {
       unread.octets = 0;
     });
-    limitStream(stream, { unread, options });
+    limitStream(stream, { tunnels: served.tunnels, options });
   });
   sizeUploadWindows(session);
-  limitSilence(session, { streams: served.streams, ms: options.idleMs });
+  limitSilence(session, { ...served, ms: options.idleMs });
   limitResets(session);
   limitControlFrames(session);
 }
@@ -197,21 +203,15 @@ function servedBy(
  */
 function serveConnect(state: FrontState, arrived: ArrivedRequest): void {
   const { message } = arrived;
-  if (!isWebSocketConnect(message)) return serveRequest(state, arrived);
+  if (!isWebSocketConnect(message)) return void serveRequest(state, arrived);
   const incoming = arrivedOn(state, arrived);
   if (incoming === null) return;
   const { stream } = message;
-  const unread = servedBy(state.sessions, message)?.streams.get(stream);
-  if (unread === undefined) return void stream.destroy();
-  const setTunnel = (isTunnel: boolean): void => {
-    unread.isTunnel = isTunnel;
-    stream.setTimeout(isTunnel ? 0 : state.options.stallMs);
-  };
-  setTunnel(true);
-  state.options.handler.upgrade(
-    incoming,
-    createStreamClient(stream, () => setTunnel(false)),
-  );
+  const tunnels = servedBy(state.sessions, message)?.tunnels;
+  tunnels?.add(stream);
+  stream.once('close', () => tunnels?.delete(stream));
+  const client = createStreamClient(stream, () => tunnels?.delete(stream));
+  state.options.handler.upgrade(incoming, client);
 }
 
 /** Ends streams whose client does not read, and sockets whose sessions had ended at the check before. */
@@ -229,6 +229,8 @@ interface ServedConnection {
   readonly socket: TLSSocket;
   readonly arrival: ConnectionOrigin;
   readonly streams: Map<ServerHttp2Stream, UnreadResponse>;
+  /** Those that are WebSockets, or are being opened as such: they may be without traffic for longer than others. */
+  readonly tunnels: Set<ServerHttp2Stream>;
   /** The first GOAWAY is sent: the client opens no more streams. */
   goawaySent: boolean;
   /** Its session had ended at the last check. */
@@ -251,12 +253,11 @@ interface UnreadResponse {
   octets: number;
   /** Consecutive checks with this number of octets. */
   checks: number;
-  /** The stream is a WebSocket, which may be without traffic for longer than others. */
-  isTunnel: boolean;
 }
 
 interface SilenceLimit {
-  readonly streams: ReadonlyMap<ServerHttp2Stream, UnreadResponse>;
+  readonly streams: ReadonlyMap<ServerHttp2Stream, unknown>;
+  readonly tunnels: ReadonlySet<ServerHttp2Stream>;
   readonly ms: number;
 }
 
@@ -264,12 +265,11 @@ interface SilenceLimit {
  * Ends a connection without traffic, unless one of its streams waits for its origin or is a WebSocket; each of the others has
  * a limit of its own. Without the error Node would reset streams with NO_ERROR, as if their responses were whole.
  */
-function limitSilence(session: ServerHttp2Session, { streams, ms }: SilenceLimit): void {
+function limitSilence(session: ServerHttp2Session, { streams, tunnels, ms }: SilenceLimit): void {
   session.setTimeout(ms);
   // `setTimeout` would call its callback only once.
   session.on('timeout', () => {
-    if ([...streams].some(([stream, { isTunnel }]) => isTunnel || isOriginAwaited(stream)))
-      session.setTimeout(ms);
+    if (tunnels.size > 0 || [...streams.keys()].some(isOriginAwaited)) session.setTimeout(ms);
     else if (streams.size === 0) session.destroy();
     else session.destroy(new EarlyEnd(UNREAD), constants.NGHTTP2_INTERNAL_ERROR);
   });
@@ -282,29 +282,29 @@ function isOriginAwaited(stream: ServerHttp2Stream): boolean {
 }
 
 interface StreamLimits {
-  readonly unread: UnreadResponse;
+  readonly tunnels: ServedConnection['tunnels'];
   readonly options: Pick<Required<Http2Options>, 'stallMs' | 'requestMs'>;
 }
 
 /** Ends a stream without traffic, or whose request takes too long to arrive; the connection's other streams continue. */
 function limitStream(
   stream: ServerHttp2Stream,
-  { unread, options: { stallMs, requestMs } }: StreamLimits,
+  { tunnels, options: { stallMs, requestMs } }: StreamLimits,
 ): void {
   const end = (): void => endStream(stream);
   stream.setTimeout(stallMs);
   stream.on('timeout', () => {
-    if (isOriginAwaited(stream)) stream.setTimeout(stallMs);
+    if (isOriginAwaited(stream) || tunnels.has(stream)) stream.setTimeout(stallMs);
     else end();
   });
   if (stream.endAfterHeaders) return;
   const timer = setTimeout(() => {
-    if (!unread.isTunnel) end();
+    if (!tunnels.has(stream)) end();
   }, requestMs);
   stream.once('end', () => clearTimeout(timer));
   stream.once('close', () => clearTimeout(timer));
   stream.once('finish', () => {
-    if (!unread.isTunnel) refuseRest(stream, 1);
+    if (!tunnels.has(stream)) refuseRest(stream, 1);
   });
 }
 

@@ -121,7 +121,10 @@ const LEFT: ResponseFault = { code: 'aborted', reason: 'the client went away' };
 export const GONE_BEFORE: ClientOutcome = { status: GONE, octets: 0, headAt: null, fault: LEFT };
 
 /** The origin does not switch: forwards its response to the client, and ends the connection. */
-function answerInstead(response: IncomingMessage, { client, done, isDropped, ownHeaders }: UpgradedClient): void {
+function answerInstead(
+  response: IncomingMessage,
+  { client, done, isDropped, ownHeaders }: UpgradedClient,
+): void {
   const status = response.statusCode ?? 502;
   const lengthless = hasNoLength(status);
   const forwarded = endToEnd(
