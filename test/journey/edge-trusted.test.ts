@@ -203,9 +203,9 @@ describe('behind a proxy', requires(OPENSSL_MISSING), () => {
       }
       const doubled = await echoed(believing, `${told}${name}: 203.0.113.7\r\n${name}: 192.0.2.1\r\n`);
       expect(doubled.headers[lower]).toBe('203.0.113.7');
-      expect(await echoed(believing, `X-Forwarded-For: unknown\r\n${name}: 192.0.2.1\r\n`)).not.toHaveProperty(
-        `headers.${lower}`,
-      );
+      expect(
+        await echoed(believing, `X-Forwarded-For: unknown\r\n${name}: 192.0.2.1\r\n`),
+      ).not.toHaveProperty(`headers.${lower}`);
     },
   );
 

@@ -72,6 +72,11 @@ export const MAX_QUEUED = 8_192;
 export const QUEUE_MS = 10_000;
 /** Maximum time, in milliseconds, to connect to an origin. */
 export const CONNECT_MS = 5_000;
+/**
+ * Maximum time, in milliseconds, that the 100 of an origin is awaited before the body is sent (RFC 9110 §10.1.1): curl's. Many
+ * origins send none.
+ */
+export const CONTINUE_MS = 1_000;
 /** Maximum time, in milliseconds, until the head of an origin's response arrives, unless the record sets another limit. */
 export const ORIGIN_MS = 60_000;
 /**

@@ -43,8 +43,8 @@ export function isLooping(sent: string | readonly string[] | undefined): boolean
 }
 
 /**
- * Fields of one connection (RFC 9110 §7.6.1), and those that the edge sets itself. The edge answers `Expect`: it requests the
- * body once the request is forwarded.
+ * Fields of one connection (RFC 9110 §7.6.1), and those that the edge sets itself. `Expect` is answered by the edge, or added
+ * where the origin answers it (`origin/expect.ts`).
  */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',

@@ -32,7 +32,7 @@ export interface Incoming {
   readonly knownFacts?: KnownFacts;
   /** Sends `100 Continue` to a client that expects it (RFC 9110 §10.1.1); without effect for all others. */
   readonly proceed: () => void;
-  /** Makes this the last request of its connection. Called by the first stage, if at all. */
+  /** Makes this the last request of its connection. Called before the head of its response, if at all. */
   readonly last: () => void;
 }
 
@@ -197,6 +197,17 @@ export function identifiedOf({ identified }: Pick<RequestContext, 'identified'>)
 /** An answer of the edge's own, with the headers of the request's domain as far as it is known. */
 export function answerOf({ identified }: Pick<RequestContext, 'identified'>, answer: EdgeAnswer): EdgeAnswer {
   return identified === null ? answer : ownAnswer(answer, identified.domain.settings);
+}
+
+/**
+ * Whether the origin, and not the edge, answers a client that expects a 100 (RFC 9110 §10.1.1): for a body that no rule
+ * inspects and that is longer than what the edge reads before it contacts an origin, or may be.
+ */
+export function isExpectationPassed({ incoming: { message }, body, services }: NodeContext): boolean {
+  const { expect, 'content-length': length } = message.headers;
+  if (expect === undefined || body !== message || message.httpVersion === '1.0') return false;
+  if (expect.toLowerCase() !== '100-continue') return false;
+  return length === undefined || Number(length) > services.buffers.bodyOctets;
 }
 
 /** The decided request. INVARIANT: `decide` has run. */

@@ -9,7 +9,7 @@ import type { MarkdownRequest } from '../../markdown/request.ts';
 import { networkOf } from '../network.ts';
 import type { OriginUse, OutgoingRequest } from '../origin/request.ts';
 import { outgoingHeaders } from '../origin-headers.ts';
-import { exchangeOf, type NodeContext, routeOf } from '../request-context.ts';
+import { exchangeOf, isExpectationPassed, type NodeContext, routeOf } from '../request-context.ts';
 import { fetchInSpan } from '../request-span.ts';
 import { PAGE_METHOD } from './markdown.ts';
 
@@ -40,7 +40,8 @@ export function originFetch(context: NodeContext, markdown: MarkdownRequest | nu
 }
 
 /** The body for the origin: octets if inspection has read all of it, else a body that is read as the origin takes it. */
-function outgoingBody({ body, services, incoming }: NodeContext): Uint8Array | ClientBody | null {
+function outgoingBody(context: NodeContext): Uint8Array | ClientBody | null {
+  const { body, services, incoming } = context;
   if (body === null) return null;
   if ('ended' in body && body.ended) return body.read;
   const { buffers } = services;
@@ -51,6 +52,7 @@ function outgoingBody({ body, services, incoming }: NodeContext): Uint8Array | C
     space: buffers.space,
     network: networkOf(incoming.visitor.ip),
     rate: buffers.rate,
+    expectation: isExpectationPassed(context) ? { proceed: incoming.proceed, unwanted: incoming.last } : null,
   });
 }
 
