@@ -91,7 +91,7 @@ export function attemptExpecting(options: ExpectingAttempt, sink: ResponseSink):
     }
     const headers = received.rawHeaders;
     if (status < 200 || transferCodingOf(headers) !== 'none') {
-      return fail({
+      return void fail({
         code: 'malformed',
         reason: 'the response switches protocols or has an unknown transfer coding',
       });
@@ -118,7 +118,7 @@ export function attemptExpecting(options: ExpectingAttempt, sink: ResponseSink):
     sink.head({ status, headers, madeBy: 'origin', ...(isDoubtful ? { isDoubtful } : {}) }, source);
   }
   function closed(received: IncomingMessage): void {
-    if (!received.complete) return fail({ code: 'cut', reason: 'the origin closed within its response' });
+    if (!received.complete) return void fail({ code: 'cut', reason: 'the origin closed within its response' });
     if (!end()) return;
     // The connection may still wait for a body that nobody needs.
     outgoing?.destroy();
