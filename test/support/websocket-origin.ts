@@ -11,15 +11,20 @@ export interface OriginWebSocket {
   readonly socket: Socket;
   /** What came, all of it. */
   readonly received: () => Buffer;
+  /** How many octets that is. */
   readonly octets: () => number;
+  /** Whether the other side has ended its direction. */
   readonly ended: () => boolean;
+  /** Whether both directions have ended. */
   readonly closed: () => boolean;
   /** The code of the error that broke the connection; `null`: none did. */
   readonly error: () => string | null;
 }
 
 export interface WebSocketOrigin {
+  /** On 127.0.0.1. */
   readonly port: number;
+  /** All connections that were switched. */
   readonly sockets: readonly OriginWebSocket[];
   /** The next connection that the test has not taken. */
   next(): Promise<OriginWebSocket>;
@@ -36,6 +41,7 @@ export async function startWebSocketOrigin(refuse: Refusal = () => false): Promi
   const server = createServer((_request, response) => response.end('plain'));
   server.on('upgrade', (request: IncomingMessage, duplex) => {
     const socket = duplex as Socket;
+    // The test itself ends its direction.
     socket.allowHalfOpen = true;
     let error: string | null = null;
     socket.on('error', ({ code = '' }: NodeJS.ErrnoException) => {

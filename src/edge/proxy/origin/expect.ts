@@ -28,6 +28,7 @@ export interface ExpectingAttempt extends Omit<Attempt, 'body' | 'isFresh'> {
   readonly unmet: () => void;
 }
 
+/** The status of an origin that meets no expectations (RFC 9110 §15.5.18). */
 const UNMET = 417;
 
 /** Sends the head, then the body once it is wanted, and pushes the response. Pushes nothing before it has returned. */
@@ -37,15 +38,20 @@ export function attemptExpecting(options: ExpectingAttempt, sink: ResponseSink):
   const { use } = request;
   let outgoing: ClientRequest | null = null;
   let response: IncomingMessage | null = null;
+  /** The body under way; `null`: none is requested, or it is in memory. */
   let body: Readable | null = null;
   let progress: Progress = 'unsent';
+  /** The body is requested of the client. */
   let asked = false;
+  /** A fault or the end was pushed, or the sink aborted. */
   let over = false;
   let interim = 0;
   let awaitedSince = performance.now();
+  /** Runs out when the origin sends no 100. */
   let waiting: NodeJS.Timeout | undefined;
   let timer = setTimeout(checkTime, headMs);
 
+  /** Ends the attempt. @returns `false`: it has ended before */
   function end(): boolean {
     if (over) return false;
     over = true;
@@ -59,12 +65,14 @@ export function attemptExpecting(options: ExpectingAttempt, sink: ResponseSink):
     outgoing?.destroy();
     sink.fail(fault);
   }
+  /** As in `send.ts`: the time in which the client is awaited does not count. */
   function checkTime(): void {
     if (isClientAwaited()) awaitedSince = performance.now();
     const leftMs = headMs - (performance.now() - awaitedSince);
     if (leftMs < 1) fail({ code: 'timeout', reason: `no answer within ${headMs} ms` });
     else timer = setTimeout(checkTime, leftMs);
   }
+  /** Requests the body of the client and sends it, once: the origin wants it, or says nothing. */
   function sendBody(): void {
     clearTimeout(waiting);
     if (asked || over || outgoing === null) return;
@@ -80,6 +88,7 @@ export function attemptExpecting(options: ExpectingAttempt, sink: ResponseSink):
     });
     body.pipe(outgoing);
   }
+  /** The head of the final response. */
   function receive(received: IncomingMessage): void {
     const status = received.statusCode ?? 502;
     clearTimeout(waiting);
@@ -105,6 +114,7 @@ export function attemptExpecting(options: ExpectingAttempt, sink: ResponseSink):
     received.on('data', (chunk: Buffer) => {
       if (!over) sink.data(chunk);
     });
+    // `close` follows every error.
     received.on('error', () => undefined);
     received.on('close', () => closed(received));
     const { socket } = received;
@@ -117,6 +127,7 @@ export function attemptExpecting(options: ExpectingAttempt, sink: ResponseSink):
     const isDoubtful = to.isTls && !hasNoLength(status) && endsByClose(headers);
     sink.head({ status, headers, madeBy: 'origin', ...(isDoubtful ? { isDoubtful } : {}) }, source);
   }
+  /** The end of the response, whole or not. */
   function closed(received: IncomingMessage): void {
     if (!received.complete) return void fail({ code: 'cut', reason: 'the origin closed within its response' });
     if (!end()) return;

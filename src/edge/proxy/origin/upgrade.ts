@@ -56,6 +56,7 @@ export function upgradeTo(options: UpgradeOptions): void {
   const { use } = request;
   use.begun = true;
   let sentAt = performance.now();
+  /** The client has its response, or is about to get the origin's. */
   let answered = false;
   const connectTimer = setTimeout(() => fail(504), Math.min(CONNECT_MS, headMs));
   const headTimer = setTimeout(() => {
@@ -69,6 +70,7 @@ export function upgradeTo(options: UpgradeOptions): void {
     clearTimeout(connectTimer);
     return first;
   };
+  /** Answers the client with the edge's page. */
   const fail = (status: number): void => {
     if (!settle()) return;
     clearTimeout(headTimer);
@@ -76,6 +78,7 @@ export function upgradeTo(options: UpgradeOptions): void {
     use.result = 'failed';
     upgraded.fail(status);
   };
+  /** Records how the origin treated the request. */
   const record = ({ statusCode = 502 }: IncomingMessage): void => {
     use.ms = performance.now() - sentAt;
     use.result = statusCode >= 500 ? 'failed' : 'answered';
