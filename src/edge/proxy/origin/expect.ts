@@ -129,7 +129,8 @@ export function attemptExpecting(options: ExpectingAttempt, sink: ResponseSink):
   }
   /** The end of the response, whole or not. */
   function closed(received: IncomingMessage): void {
-    if (!received.complete) return void fail({ code: 'cut', reason: 'the origin closed within its response' });
+    if (!received.complete)
+      return void fail({ code: 'cut', reason: 'the origin closed within its response' });
     if (!end()) return;
     // The connection may still wait for a body that nobody needs.
     outgoing?.destroy();
