@@ -1,4 +1,5 @@
 /** Which headers and methods of clients reach an origin, and what a cache must not learn from them. */
+import { once } from 'node:events';
 import { connect } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,6 +7,7 @@ import { type Echo, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { say, startRawOrigin, statusesOf } from '../support/raw.ts';
 import { requires } from '../support/requires.ts';
+import { startWebSocketOrigin } from '../support/websocket-origin.ts';
 
 /** Unkeyed inputs named in "Practical Web Cache Poisoning" (PortSwigger, 2018) and by the frameworks that read them. */
 const UNKEYED = [
@@ -125,6 +127,39 @@ describe('a record with `host_header`', requires(OPENSSL_MISSING), () => {
       });
     },
   );
+
+  test('sends it over HTTP/2, and with a WebSocket of either version', async () => {
+    const origin = await startWebSocketOrigin();
+    const plan = { record: { host_header: 'internal.test' } };
+    const node = await startTlsNode({ names: ['shop.test'], originPort: origin.port, plan });
+    const tcp = connectTcp(node.httpPort, '127.0.0.1');
+    tcp.on('error', () => undefined);
+    tcp.write(
+      'GET /1 HTTP/1.1\r\nHost: shop.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n\r\n',
+    );
+    const over1 = (await origin.next()).request.headers;
+    expect(over1).toMatchObject({ host: 'internal.test', 'x-forwarded-host': `shop.test:${node.httpPort}` });
+    const session = connect(`https://127.0.0.1:${node.port}`, {
+      servername: 'shop.test',
+      rejectUnauthorized: false,
+    });
+    await once(session, 'remoteSettings');
+    const stream = session.request({
+      ':method': 'CONNECT',
+      ':protocol': 'websocket',
+      ':scheme': 'https',
+      ':path': '/2',
+      ':authority': 'shop.test',
+      'x-forwarded-host': 'evil.test',
+    });
+    stream.on('error', () => undefined);
+    const over2 = (await origin.next()).request.headers;
+    expect(over2).toMatchObject({ host: 'internal.test', 'x-forwarded-host': `shop.test:${node.port}` });
+    session.destroy();
+    tcp.destroy();
+    await origin.close();
+    await node.stop();
+  });
 
   test('sends the host that a trusted proxy reports', async () => {
     const headers = await echoed('Host: shop.test\r\nX-Forwarded-Host: outer.test\r\n', '127.0.0.2');

@@ -189,6 +189,58 @@ describe('behind a proxy', requires(OPENSSL_MISSING), () => {
     });
   });
 
+  test.each(['X-Real-IP', 'True-Client-IP', 'X-Client-IP', 'CF-Connecting-IP', 'Fastly-Client-IP'])(
+    '%s of a trusted proxy reaches the origin if it names the visitor that the rules saw',
+    async (name) => {
+      const told = 'X-Forwarded-For: 192.0.2.1, 203.0.113.7\r\n';
+      const lower = name.toLowerCase();
+      const { headers } = await echoed(believing, `${told}${name}: 203.0.113.7\r\n`);
+      expect(headers).toMatchObject({ [lower]: '203.0.113.7' });
+      // What the client itself has sent through a proxy that sets another header.
+      for (const forged of ['192.0.2.1', '127.0.0.1', '203.0.113.7, 192.0.2.1', 'unknown', '']) {
+        const { headers: got } = await echoed(believing, `${told}${name}: ${forged}\r\n`);
+        expect(got).not.toHaveProperty(lower);
+      }
+      const doubled = await echoed(believing, `${told}${name}: 203.0.113.7\r\n${name}: 192.0.2.1\r\n`);
+      expect(doubled.headers[lower]).toBe('203.0.113.7');
+      expect(
+        await echoed(believing, `X-Forwarded-For: unknown\r\n${name}: 192.0.2.1\r\n`),
+      ).not.toHaveProperty(`headers.${lower}`);
+    },
+  );
+
+  test.each([
+    'X_Forwarded_For',
+    'x-Forwarded_FOR',
+    'X.Forwarded.For',
+    'X~Forwarded~For',
+    'X.Forwarded-Host',
+    'X.Real.IP',
+    'Content.Length',
+    'X.Original.URL',
+  ])('an alias of a header that the edge sets reaches no origin: %s', async (name) => {
+    for (const edge of [believing, doubting]) {
+      const { headers } = await echoed(edge, `${name}: 192.0.2.1\r\nX.Own.Name: 1\r\n`);
+      expect(JSON.stringify(headers)).not.toContain('192.0.2.1');
+      expect(headers).toMatchObject({ 'x.own.name': '1' });
+      expect(edge.entries.at(-1)!.exchange!.visitor.ip).toBe('127.0.0.1');
+    }
+  });
+
+  test('what a trusted proxy reports of host, port and prefix passes once, as it was sent', async () => {
+    const told = {
+      'X-FORWARDED-HOST': 'outer.test, inner.test',
+      'x-forwarded-port': '8443',
+      'X-Forwarded-Prefix': '/shop',
+    };
+    const lines = Object.entries(told).map(([name, value]) => `${name}: ${value}\r\n`);
+    const { headers } = await echoed(believing, lines.join(''));
+    for (const [name, value] of Object.entries(told)) expect(headers[name.toLowerCase()]).toBe(value);
+    for (const name of Object.keys(told)) {
+      expect((await echoed(doubting, lines.join(''))).headers).not.toHaveProperty(name.toLowerCase());
+    }
+  });
+
   test('forwarding headers of untrusted clients reach no origin', async () => {
     const told = 'X-Real-IP: 192.0.2.1\r\nForwarded: for=192.0.2.1\r\nX-Forwarded-Host: other.test\r\n';
     const { headers } = await echoed(doubting, told);

@@ -1,4 +1,5 @@
 /** A node behind TLS and PROXY listeners with an origin that says what reached it, for tests over real sockets. */
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -8,7 +9,7 @@ import { join } from 'node:path';
 import type { RateBounds } from '../../src/base/buffers/limits.ts';
 import type { HttpCache } from '../../src/edge/cache/request.ts';
 import type { Classifier } from '../../src/edge/decide/request-context.ts';
-import type { ConnectionBounds } from '../../src/edge/listeners/connection-limits.ts';
+import type { ConnectionBounds, HandshakeRefusal } from '../../src/edge/listeners/connection-limits.ts';
 import { listenHttp, type RunningListener } from '../../src/edge/listeners/http.ts';
 import { type Certificates, openCertificates } from '../../src/edge/listeners/tls/certificates.ts';
 import { listenTls } from '../../src/edge/listeners/tls/listen.ts';
@@ -40,6 +41,11 @@ export interface Echo {
   readonly body: string;
 }
 
+/** What a server answers to a Sec-WebSocket-Key (RFC 6455 §4.2.2). */
+export function acceptOf(key: string): string {
+  return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+}
+
 /** Starts an origin. `/slow` answers after 600 ms, `/hang` never; it echoes what comes over a WebSocket. */
 export async function startOrigin(): Promise<{ readonly port: number; readonly server: Server }> {
   const server = createServer((request, response) => {
@@ -52,8 +58,12 @@ export async function startOrigin(): Promise<{ readonly port: number; readonly s
       setTimeout(() => response.end(body), url === '/slow' ? 600 : 0);
     });
   });
-  server.on('upgrade', (_request, socket) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n');
+  server.on('upgrade', ({ headers }, socket) => {
+    socket.on('error', () => undefined);
+    const accept = acceptOf(String(headers['sec-websocket-key']));
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+    );
     socket.pipe(socket);
   });
   server.listen(0, '127.0.0.1');
@@ -95,6 +105,8 @@ export interface TlsNode {
   /** Every request that ended, in order. */
   readonly entries: RequestLogEntry[];
   readonly faults: unknown[];
+  /** The reasons of refused handshakes, in order. */
+  readonly handshakes: HandshakeRefusal[];
   stop(): Promise<void>;
 }
 
@@ -199,7 +211,14 @@ export async function startTlsNode(options: TlsNodeOptions): Promise<TlsNode> {
     ...(options.requestMs ? { requestMs: options.requestMs } : {}),
     ...(options.connections ? { connections: options.connections } : {}),
   };
-  const tls = await listenTls({ ...serve, plans: node.plans, certificates, ticketKeys: null });
+  const handshakes: HandshakeRefusal[] = [];
+  const tls = await listenTls({
+    ...serve,
+    plans: node.plans,
+    certificates,
+    ticketKeys: null,
+    onRefused: (reason) => void handshakes.push(reason),
+  });
   const http = await listenHttp(serve);
   return {
     node,
@@ -211,6 +230,7 @@ export async function startTlsNode(options: TlsNodeOptions): Promise<TlsNode> {
     folder,
     entries,
     faults,
+    handshakes,
     async stop() {
       await Promise.all([tls.stop(100), http.stop(100)]);
       certificates.close();

@@ -20,11 +20,25 @@ export interface ClientBodyOptions {
   /** The client network that the octets count for. */
   readonly network: string;
   readonly rate: RateBounds;
+  /** What the client waits for before it sends the body; `null`: for nothing. */
+  readonly expectation: Expectation | null;
+}
+
+/** A client that sends its body once it has got a 100 (RFC 9110 §10.1.1). */
+export interface Expectation {
+  /** Sends the 100. */
+  readonly proceed: () => void;
+  /** The response comes without the body: another request cannot follow on the connection. */
+  readonly unwanted: () => void;
 }
 
 export interface ClientBody {
   /** Reads the body up to the buffer's limit, then resolves. @throws BodyFault */
   ready(): Promise<void>;
+  /** What the client waits for, until `request`; `null`: for nothing. Then `ready` reads nothing. */
+  expectation(): Expectation | null;
+  /** Requests the body of a client that waits. */
+  request(): void;
   /** Whether it can be sent again from its first octet. */
   isReplayable(): boolean;
   /** The body for an origin, from its first octet. Only after `ready`, and again only if it is replayable. */
@@ -64,6 +78,8 @@ interface BodyState {
   /** The message is not paused. */
   flowing: boolean;
   receiver: Receiver | null;
+  /** As in the options; `null` once the body is requested. */
+  expectation: Expectation | null;
 }
 
 export function createClientBody(options: ClientBodyOptions): ClientBody {
@@ -87,9 +103,16 @@ export function createClientBody(options: ClientBodyOptions): ClientBody {
     closed: false,
     flowing: false,
     receiver: null,
+    expectation: options.expectation,
   };
   return {
     ready: () => ready(state),
+    expectation: () => state.expectation,
+    request() {
+      const { expectation } = state;
+      state.expectation = null;
+      expectation?.proceed();
+    },
     isReplayable: () => state.fault === null && (state.whole || !state.consumed),
     open() {
       const inMemory = state.whole ? state.spool!.inMemory() : null;
@@ -123,7 +146,7 @@ async function ready(state: BodyState): Promise<void> {
     throw state.fault;
   }
   listen(state);
-  if (spool.length < most && spool.hasRoom()) await fillSpool(state, spool);
+  if (state.expectation === null && spool.length < most && spool.hasRoom()) await fillSpool(state, spool);
 }
 
 interface Listeners {

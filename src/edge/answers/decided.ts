@@ -34,6 +34,25 @@ export function forwardedTarget({ path, query }: Decision): string | null {
 /** Whole families, of which each proxy adds its own: nothing but a proxy sends any of them. */
 const FAMILIES = ['x-forward', 'x-original-', 'x-rewrite-', 'x-appengine-', 'x-azure-', 'fastly-'] as const;
 
+/** The client's address. */
+const CLIENT_ADDRESS: readonly string[] = [
+  'client-ip',
+  'true-client-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-originating-ip',
+  'x-proxyuser-ip',
+  'x-real-ip',
+  'x-remote-addr',
+  'x-remote-ip',
+  'x-true-client-ip',
+  'x-true-ip',
+  'x-envoy-external-address',
+  'cf-connecting-ip',
+  'cf-connecting-ipv6',
+  'fastly-client-ip',
+];
+
 /** Single names, dropped from every request: no client has a reason of its own to send one. */
 const FORWARDING: ReadonlySet<string> = new Set([
   // RFC 7239.
@@ -66,23 +85,11 @@ const FORWARDING: ReadonlySet<string> = new Set([
   'x-accel-redirect',
   // What PHP and CGI take for a setting of their own: `HTTP_PROXY` (httpoxy, CVE-2016-5385).
   'proxy',
-  // The client's address or country. Of `CF-*` these alone: applications' own clients send tokens by such names.
-  'client-ip',
-  'true-client-ip',
-  'x-client-ip',
-  'x-cluster-client-ip',
-  'x-originating-ip',
-  'x-proxyuser-ip',
-  'x-real-ip',
-  'x-remote-addr',
-  'x-remote-ip',
-  'x-true-client-ip',
-  'x-true-ip',
-  'x-envoy-external-address',
-  'cf-connecting-ip',
-  'cf-connecting-ipv6',
+  // The client's country, and an address made up for it. Of `CF-*` these and its address alone: applications' own clients
+  // send tokens by such names.
   'cf-ipcountry',
   'cf-pseudo-ipv4',
+  ...CLIENT_ADDRESS,
   // A document that servers for phones fetch and lay pages out by.
   'x-wap-profile',
 ]);
@@ -102,6 +109,13 @@ const UNKEYED: ReadonlySet<string> = new Set([
 /** Whether a header of this lower-case name is set by proxies, and so accepted from a trusted one only. */
 export function isForwarding(name: string): boolean {
   return FORWARDING.has(name) || FAMILIES.some((family) => name.startsWith(family));
+}
+
+const NAMES_CLIENT: ReadonlySet<string> = new Set(CLIENT_ADDRESS);
+
+/** Whether a header of this lower-case name has the address of the client as its value. */
+export function namesClient(name: string): boolean {
+  return NAMES_CLIENT.has(name);
 }
 
 /** Whether a header of this lower-case name changes the response to a request that a cache stores by its URL. */

@@ -148,6 +148,19 @@ const TEXT = ['Content-Type', 'text/plain; charset=utf-8'] as const;
 /** A response about one visitor must not be stored for another. */
 const NOT_STORED = ['Cache-Control', 'no-store'] as const;
 
+const PLAIN_HTTP: Wording = {
+  title: 'This port expects HTTPS',
+  advice: 'The request came without encryption. Begin the address with <code>https:</code> and try again.',
+};
+
+/** The answer to HTTP without TLS on a port for TLS. @param hasBody whether its method lets a response have a body */
+export function plainHttpAnswer(hasBody: boolean): EdgeAnswer {
+  const { title, advice } = PLAIN_HTTP;
+  const main = ['<p class="code">400</p>', `<h1>${title}</h1>`, `<p>${advice}</p>`];
+  const body = htmlPage({ title: `400 ${title}`, style: PAGE_STYLE, main });
+  return { status: 400, headers: [...HTML, ...NOT_STORED, ...PAGE_CSP], body: hasBody ? body : null };
+}
+
 /** The service's own page for a status, as HTML for clients that list it in Accept, as JSON for all others. */
 export function pageAnswer(subject: PageSubject, accept: string, more: readonly string[] = []): EdgeAnswer {
   const headers = [...NOT_STORED, ...more, ID_HEADER, subject.id];

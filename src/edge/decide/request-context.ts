@@ -23,7 +23,7 @@ export interface Incoming<Message = unknown> {
   readonly knownFacts?: KnownFacts;
   /** Sends `100 Continue` to a client that expects it (RFC 9110 §10.1.1); without effect for all others. */
   readonly proceed: () => void;
-  /** Makes this the last request of its connection. Called by the first stage, if at all. */
+  /** Makes this the last request of its connection. Called before the head of its response, if at all. */
   readonly last: () => void;
 }
 

@@ -159,7 +159,13 @@ export function addConnections(
 // request log, as no request came.
 
 /** Why a handshake is refused; the label of the metric. */
-export type HandshakeRefusal = 'unknown' | 'suspended' | 'no_certificate' | 'no_name' | 'bad_name';
+export type HandshakeRefusal =
+  | 'unknown'
+  | 'suspended'
+  | 'no_certificate'
+  | 'no_name'
+  | 'bad_name'
+  | 'plain_http';
 
 const REASONS: Readonly<Record<HandshakeRefusal, string>> = {
   unknown: 'no domain here has this name',
@@ -168,6 +174,7 @@ const REASONS: Readonly<Record<HandshakeRefusal, string>> = {
     'no certificate is for it, neither of the control plane nor in --certificates; --default-certificate names one for all',
   no_name: 'the client sent no name, and there is no --default-certificate',
   bad_name: 'it is no host name',
+  plain_http: 'the client sent HTTP without TLS and got a 400; its address has to begin with `https:`',
 };
 
 /** Milliseconds between two sentences of one reason. */
@@ -185,7 +192,7 @@ export interface RefusedHandshakes {
 
 /** @param onReport receives the sentence */
 export function createRefusedHandshakes(onReport: (sentence: string) => void): RefusedHandshakes {
-  const counts = { unknown: 0, suspended: 0, no_certificate: 0, no_name: 0, bad_name: 0 };
+  const counts = { unknown: 0, suspended: 0, no_certificate: 0, no_name: 0, bad_name: 0, plain_http: 0 };
   const reportedAt = new Map<HandshakeRefusal, number>();
   return {
     record(reason, name) {

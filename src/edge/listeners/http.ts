@@ -10,6 +10,7 @@ import type { ClientRequest } from '../../base/http/client-messages.ts';
 import type { Incoming } from '../decide/request-context.ts';
 import { HEAD_MS, IDLE_MS, MAX_HEAD_OCTETS, REQUEST_MS, STALL_MS } from '../proxy/limits.ts';
 import type { Handler } from '../proxy/serve-request.ts';
+import { createConnectionClient } from '../proxy/switching-client.ts';
 import {
   type ConnectionFacts,
   type Listener,
@@ -66,7 +67,7 @@ export interface HttpFront {
   retire(): void;
   /** Closes connections that have been answered and wait for another request. */
   closeIdle(): void;
-  /** Closes those, and connections that have not sent any request. */
+  /** Closes those and connections that have not sent any request, and ends WebSockets in their closing handshake. */
   drain(): void;
   /** Ends the time limits of heads and requests; connections continue. */
   close(): void;
@@ -131,6 +132,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     drain() {
       server.closeIdleConnections();
       silent.end();
+      options.handler.leave();
     },
     close: () => void server.close(),
   };
@@ -230,7 +232,8 @@ function serveUpgrade(state: ServerState, server: Server, { message, socket, res
     // Octets written now would arrive before the response that is still due.
     if (isDue) return void socket.destroy();
     const request = arrivedRequest(state, message, { proceed: nothing, last: nothing });
-    state.options.handler.upgrade(request, socket, rest);
+    const protocol = String(message.headers.upgrade ?? 'websocket');
+    state.options.handler.upgrade(request, createConnectionClient(socket, { head: rest, protocol }));
     return;
   }
   const read = (): void => {

@@ -43,6 +43,11 @@ export const MAX_WEBSOCKETS = 5_000;
  * `proxy_read_timeout`. Clients that stay connected send pings more often.
  */
 export const WEBSOCKET_IDLE_MS = 60_000;
+/**
+ * Maximum time, in milliseconds, for the closing handshake of a WebSocket when the node drains: as long as a lingering
+ * close, and half of the time that requests then have to end.
+ */
+export const WEBSOCKET_CLOSE_MS = 5_000;
 /** Maximum size, in octets, of the head of an origin's response. */
 export const MAX_ORIGIN_HEAD_OCTETS = 64 * 1024;
 /**
@@ -67,6 +72,11 @@ export const MAX_QUEUED = 8_192;
 export const QUEUE_MS = 10_000;
 /** Maximum time, in milliseconds, to connect to an origin. */
 export const CONNECT_MS = 5_000;
+/**
+ * Maximum time, in milliseconds, that the 100 of an origin is awaited before the body is sent (RFC 9110 §10.1.1): curl's. Many
+ * origins send none.
+ */
+export const CONTINUE_MS = 1_000;
 /** Maximum time, in milliseconds, until the head of an origin's response arrives, unless the record sets another limit. */
 export const ORIGIN_MS = 60_000;
 /**

@@ -3,7 +3,7 @@ import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
 import { addressOf, forwardedNode } from '../../base/http/forwarded.ts';
 import { lowerName, namedInConnection } from '../../base/http/header-fields.ts';
 import type { HeaderList } from '../../base/http/response.ts';
-import { isForwarding, shapesStored } from '../answers/decided.ts';
+import { isForwarding, namesClient, shapesStored } from '../answers/decided.ts';
 import { ID_HEADER } from '../answers/pages.ts';
 import { DEFAULT_PORTS, type Visitor } from '../decide/exchange.ts';
 import { MAX_PASSES } from './limits.ts';
@@ -42,8 +42,8 @@ export function isLooping(sent: string | readonly string[] | undefined): boolean
 }
 
 /**
- * Fields of one connection (RFC 9110 §7.6.1), and those that the edge sets itself. The edge answers `Expect`: it requests the
- * body once the request is forwarded.
+ * Fields of one connection (RFC 9110 §7.6.1), and those that the edge sets itself. `Expect` is answered by the edge, or added
+ * where the origin answers it (`origin/expect.ts`).
  */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
@@ -119,6 +119,8 @@ export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): stri
     if (mayBeStored && !visitor.trusted && shapesStored(name)) continue;
     if (isForwarding(name)) {
       if (!visitor.trusted || REWRITTEN.has(name)) continue;
+      // Most proxies set one of these and pass the others on as their clients sent them.
+      if (namesClient(name) && (visitor.ip === null || addressOf(raw[at + 1]!) !== visitor.ip)) continue;
       if (name === 'x-forwarded-host') isHostReported = true;
     }
     headers.push(sent, raw[at + 1]!);
@@ -160,16 +162,20 @@ function replacedHost({ host, hostHeader, visitor }: OutgoingOptions): string | 
 }
 
 /**
- * Whether servers that read `_` as `-` (CGI, WSGI, PHP) confuse a name with another one, whose value the rules have
- * inspected. No such header is forwarded, as with nginx, from a trusted proxy neither; if the operator allows them, none
- * that is confused with one that the edge sets or removes.
+ * Whether servers that read `_` or `.` as `-` (CGI, WSGI, PHP) confuse a name with another one, whose value the rules have
+ * inspected. No header with `_` is forwarded, as with nginx, from a trusted proxy neither; if the operator allows them, and of
+ * those with other marks, none that is confused with one that the edge sets or removes.
  */
 function isAmbiguous(name: string, isAllowed: boolean): boolean {
-  if (!name.includes('_')) return false;
-  if (!isAllowed) return true;
-  const read = name.replaceAll('_', '-');
+  if (!MARKS.test(name)) return false;
+  if (!isAllowed && name.includes('_')) return true;
+  const read = name.replace(ALL_MARKS, '-');
   return HOP_BY_HOP.has(read) || isForwarding(read) || shapesStored(read) || SET_ELSEWHERE.has(read);
 }
+
+/** Octets of names (RFC 9110 §5.6.2) that variables of programs cannot have. */
+const MARKS = /[^a-z0-9-]/;
+const ALL_MARKS = /[^a-z0-9-]/g;
 
 function joined(before: string, value: string): string {
   return before === '' ? value : `${before}, ${value}`;

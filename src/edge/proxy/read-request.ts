@@ -22,7 +22,8 @@ const PSEUDO_HEADERS = 4;
 /** Reads the head of a request. */
 export function readRequest(message: ClientRequest): ReadRequest | RequestRefusal {
   const version = message.httpVersionMajor;
-  const pseudo = version >= 2 ? PSEUDO_HEADERS : 0;
+  // A WebSocket has `:protocol` besides (RFC 8441 §4).
+  const pseudo = version < 2 ? 0 : PSEUDO_HEADERS + (message.method === 'CONNECT' ? 1 : 0);
   if (message.rawHeaders.length > 2 * (MAX_HEADERS + pseudo)) {
     return refuse(431, `there are more than ${MAX_HEADERS} headers`);
   }
@@ -53,7 +54,8 @@ export function readRequest(message: ClientRequest): ReadRequest | RequestRefusa
     }
   }
   const target = message.url ?? '';
-  const method = message.method ?? 'GET';
+  const method = methodOf(message);
+  if (method === null) return refuse(501, 'no other protocol than `websocket` is spoken over a CONNECT');
   if (method === 'CONNECT') return refuse(405, 'tunnels are not opened');
   // A TRACE response echoes what scripts must not read: `HttpOnly` cookies, headers that the edge sets.
   if (method === 'TRACE') return refuse(405, 'requests are not echoed');
@@ -63,6 +65,8 @@ export function readRequest(message: ClientRequest): ReadRequest | RequestRefusa
   // HTTP/2 needs no length: a stream that does not end with its head has a body.
   const streamed =
     version >= 2 && length === undefined && 'stream' in message && !message.stream.endAfterHeaders;
+  // The stream of a WebSocket does not end with its head either, and a CONNECT has no content (RFC 9110 §9.3.6).
+  const isConnect = message.method === 'CONNECT';
   return {
     ok: true,
     method,
@@ -70,8 +74,18 @@ export function readRequest(message: ClientRequest): ReadRequest | RequestRefusa
     target: isAscii(target) ? target : encodeOctets(target),
     protocol: version >= 2 ? 'HTTP/2' : `HTTP/1.${message.httpVersionMinor}`,
     headers,
-    hasBody: coding !== undefined || streamed || (length !== undefined && length !== '0'),
+    hasBody: !isConnect && (coding !== undefined || streamed || (length !== undefined && length !== '0')),
   };
+}
+
+/**
+ * The method that rules see and origins get. A WebSocket over HTTP/2 is an extended CONNECT (RFC 8441 §4) and a GET over
+ * HTTP/1.1: rules for GET cover both. `null`: an extended CONNECT for another protocol.
+ */
+function methodOf({ method = 'GET', headers }: ClientRequest): string | null {
+  const protocol = method === 'CONNECT' ? headers[':protocol'] : undefined;
+  if (protocol === undefined) return method;
+  return protocol === 'websocket' ? 'GET' : null;
 }
 
 function refuse(status: number, reason: string): RequestRefusal {

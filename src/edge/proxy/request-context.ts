@@ -82,6 +82,17 @@ export function createNodeContext<Client>(options: NodeContextOptions<Client>): 
   };
 }
 
+/**
+ * Whether the origin, and not the edge, answers a client that expects a 100 (RFC 9110 §10.1.1): for a body that no rule
+ * inspects and that is longer than what the edge reads before it contacts an origin, or may be.
+ */
+export function isExpectationPassed({ incoming: { message }, body, services }: NodeContext): boolean {
+  const { expect, 'content-length': length } = message.headers;
+  if (expect === undefined || body !== message || message.httpVersion === '1.0') return false;
+  if (expect.toLowerCase() !== '100-continue') return false;
+  return length === undefined || Number(length) > services.buffers.bodyOctets;
+}
+
 /** The chosen origin. INVARIANT: `choose the origin` has run and refused nothing. */
 export function routeOf({ route }: Pick<NodeContext, 'route'>): Route {
   assert(route !== null, 'a stage ran before an origin was chosen');

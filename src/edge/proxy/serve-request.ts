@@ -24,7 +24,8 @@ import { markdownRequest } from './stages/markdown.ts';
 import { originFetch } from './stages/origin.ts';
 import { answerOwnToken } from './stages/own-tokens.ts';
 import { respondTo } from './stages/respond.ts';
-import { connectToOrigin, refuseDisabled, refuseUpgrade, type SwitchingClient } from './stages/upgrade.ts';
+import { connectToOrigin, refuseDisabled, refuseUpgrade } from './stages/upgrade.ts';
+import type { SwitchingClient } from './switching-client.ts';
 import { createUnreadResponses } from './unread-responses.ts';
 import { answerOnSocket } from './write-response.ts';
 
@@ -62,8 +63,10 @@ function forward(context: NodeContext<ClientSink>): null {
 /** What listeners do with a request, or with octets that are none. */
 export interface Handler {
   request(incoming: Incoming<ClientRequest>, response: ClientResponse): void;
-  /** Serves a request to switch protocols; `head` are the octets after the request's head. */
-  upgrade(incoming: Incoming<ClientRequest>, socket: Duplex, head: Uint8Array): void;
+  /** Serves a request to switch protocols. */
+  upgrade(incoming: Incoming<ClientRequest>, client: SwitchingClient): void;
+  /** Ends WebSockets in their closing handshake: the node drains. May be called again. */
+  leave(): void;
   /** Refuses octets that are no request, or that do not arrive in time, with a status, and ends their connection. */
   unreadable(socket: Duplex, status: number): void;
 }
@@ -101,8 +104,8 @@ export function createHandler({ services, onFault }: HandlerOptions): Handler {
       const answer = (own: EdgeAnswer): void => client.answer(answerOf(context, own));
       runToEnd(REQUEST_STAGES, context, { answer, failed });
     },
-    upgrade(incoming, socket, head) {
-      const client = { socket, head };
+    leave: () => services.origins.leaveWebsockets(),
+    upgrade(incoming, client) {
       const context = createNodeContext({ services, incoming, reader, client, allow: NO_ALLOW });
       const answer = (refusal: EdgeAnswer): void => refuseUpgrade(context, refusal);
       const failed = (error: unknown): void => {

@@ -101,7 +101,7 @@ export function addTrailers(response: ServerResponse, trailers: HeaderList): voi
 }
 
 /** Headers by lower-case name, as HTTP/2 requires them; a header that occurs several times has a list. */
-function byName(headers: HeaderList): Record<string, string | string[]> {
+export function byName(headers: HeaderList): Record<string, string | string[]> {
   const object: Record<string, string | string[]> = {};
   for (let at = 0; at < headers.length; at += 2) {
     const name = lowerName(headers[at]!);

@@ -293,9 +293,9 @@ export const METRICS = {
     at: ['node'],
     labels: ['reason'],
     values: {
-      reason: ['unknown', 'suspended', 'no_certificate', 'no_name', 'bad_name'],
+      reason: ['unknown', 'suspended', 'no_certificate', 'no_name', 'bad_name', 'plain_http'],
     },
-    help: 'Refused TLS handshakes, by reason: `unknown` (no domain has the name), `suspended`, `no_certificate`, `no_name` (none was sent), `bad_name` (no host name)',
+    help: 'Refused TLS handshakes, by reason: `unknown` (no domain has the name), `suspended`, `no_certificate`, `no_name` (none was sent), `bad_name` (no host name), `plain_http` (HTTP without TLS, answered with 400)',
   },
   edgeplan_node_websockets: {
     type: 'gauge',

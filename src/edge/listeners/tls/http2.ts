@@ -24,10 +24,12 @@ import {
   REQUEST_MS,
   STALL_MS,
 } from '../../proxy/limits.ts';
+import type { Incoming } from '../../decide/request-context.ts';
 import type { Handler } from '../../proxy/serve-request.ts';
 import type { Listener, TrustedProxies } from '../../proxy/visitor.ts';
 import { EarlyEnd, UNREAD } from '../../proxy/write-response.ts';
 import { type ConnectionOrigin, incomingOf } from '../http.ts';
+import { createStreamClient, isResetByNode, isWebSocketConnect } from './websocket-stream.ts';
 
 export interface Http2Options {
   readonly handler: Handler;
@@ -48,7 +50,10 @@ export interface Http2Front {
   retire(): void;
   /** Closes connections without streams. */
   closeIdle(): void;
-  /** Sends clients the last GOAWAY and closes idle connections (RFC 9113 §6.8); may be called again. */
+  /**
+   * Sends clients the last GOAWAY, closes idle connections (RFC 9113 §6.8), and ends WebSockets in their closing handshake;
+   * may be called again.
+   */
   drain(): void;
   /** Ends the checks of streams; connections continue. */
   close(): void;
@@ -88,7 +93,8 @@ export function createHttp2Front(options: Http2Options): Http2Front {
     settings: {
       maxConcurrentStreams: MAX_STREAMS,
       maxHeaderListSize: MAX_LIST_OCTETS,
-      enableConnectProtocol: false,
+      // WebSockets are opened by it (RFC 8441 §3).
+      enableConnectProtocol: true,
     },
     // As many as fit: Node ends a stream with more, for which `readRequest` has an answer.
     maxHeaderListPairs: Math.floor(MAX_LIST_OCTETS / FIELD_OVERHEAD),
@@ -104,6 +110,7 @@ export function createHttp2Front(options: Http2Options): Http2Front {
   server.on('checkExpectation', (message, response) => {
     serveRequest(state, { message, response, proceed: nothing });
   });
+  server.on('connect', (message, response) => serveConnect(state, { message, response, proceed: nothing }));
   const checks = setInterval(() => endStalled(state), state.options.stallMs);
   checks.unref();
 
@@ -124,6 +131,7 @@ export function createHttp2Front(options: Http2Options): Http2Front {
     },
     drain() {
       for (const session of sessions.keys()) if (!session.closed) session.close();
+      options.handler.leave();
     },
     close: () => clearInterval(checks),
   };
@@ -133,7 +141,13 @@ export function createHttp2Front(options: Http2Options): Http2Front {
 function serveSession(state: FrontState, session: ServerHttp2Session): void {
   const { arriving, sessions, options } = state;
   if (arriving === null) return void session.destroy();
-  const served: ServedConnection = { ...arriving, streams: new Map(), goawaySent: false, ended: false };
+  const served: ServedConnection = {
+    ...arriving,
+    streams: new Map(),
+    tunnels: new Set(),
+    goawaySent: false,
+    ended: false,
+  };
   sessions.set(session, served);
   session.once('close', () => sessions.delete(session));
   session.on('stream', (stream: ServerHttp2Stream) => {
@@ -145,10 +159,10 @@ function serveSession(state: FrontState, session: ServerHttp2Session): void {
     stream.on('drain', () => {
       unread.octets = 0;
     });
-    limitStream(stream, options);
+    limitStream(stream, { tunnels: served.tunnels, options });
   });
   sizeUploadWindows(session);
-  limitSilence(session, { streams: served.streams, ms: options.idleMs });
+  limitSilence(session, { ...served, ms: options.idleMs });
   limitResets(session);
   limitControlFrames(session);
 }
@@ -159,16 +173,45 @@ interface ArrivedRequest {
   readonly proceed: () => void;
 }
 
-function serveRequest(
+function serveRequest(state: FrontState, { message, response, proceed }: ArrivedRequest): void {
+  const incoming = arrivedOn(state, { message, proceed });
+  if (incoming !== null) state.options.handler.request(incoming, response);
+}
+
+/** The request in the form that the handler takes; `null`: its connection has ended with it in its buffer. */
+function arrivedOn(
   { options, sessions }: FrontState,
-  { message, response, proceed }: ArrivedRequest,
-): void {
-  const { handler, listener, trusted } = options;
-  const { session } = message.stream;
-  const facts = session === undefined ? undefined : sessions.get(session as ServerHttp2Session)?.arrival;
-  // The connection has ended with requests in its buffer.
-  if (facts === undefined) return void message.stream.destroy();
-  handler.request(incomingOf(message, { listener, facts, proceed, last: nothing, trusted }), response);
+  { message, proceed }: Pick<ArrivedRequest, 'message' | 'proceed'>,
+): Incoming<ClientRequest> | null {
+  const { listener, trusted } = options;
+  const facts = servedBy(sessions, message)?.arrival;
+  if (facts !== undefined) return incomingOf(message, { listener, facts, proceed, last: nothing, trusted });
+  message.stream.destroy();
+  return null;
+}
+
+function servedBy(
+  sessions: FrontState['sessions'],
+  { stream: { session } }: Http2ServerRequest,
+): ServedConnection | undefined {
+  return session === undefined ? undefined : sessions.get(session as ServerHttp2Session);
+}
+
+/**
+ * Serves a CONNECT: a WebSocket, or a request that is refused. The time limits of a WebSocket are those of its tunnel, from
+ * the connection to the origin on.
+ */
+function serveConnect(state: FrontState, arrived: ArrivedRequest): void {
+  const { message } = arrived;
+  if (!isWebSocketConnect(message)) return void serveRequest(state, arrived);
+  const incoming = arrivedOn(state, arrived);
+  if (incoming === null) return;
+  const { stream } = message;
+  const tunnels = servedBy(state.sessions, message)?.tunnels;
+  tunnels?.add(stream);
+  stream.once('close', () => tunnels?.delete(stream));
+  const client = createStreamClient(stream, () => tunnels?.delete(stream));
+  state.options.handler.upgrade(incoming, client);
 }
 
 /** Ends streams whose client does not read, and sockets whose sessions had ended at the check before. */
@@ -186,6 +229,8 @@ interface ServedConnection {
   readonly socket: TLSSocket;
   readonly arrival: ConnectionOrigin;
   readonly streams: Map<ServerHttp2Stream, UnreadResponse>;
+  /** Those that are WebSockets, or are being opened as such: they may be without traffic for longer than others. */
+  readonly tunnels: Set<ServerHttp2Stream>;
   /** The first GOAWAY is sent: the client opens no more streams. */
   goawaySent: boolean;
   /** Its session had ended at the last check. */
@@ -212,18 +257,19 @@ interface UnreadResponse {
 
 interface SilenceLimit {
   readonly streams: ReadonlyMap<ServerHttp2Stream, unknown>;
+  readonly tunnels: ReadonlySet<ServerHttp2Stream>;
   readonly ms: number;
 }
 
 /**
- * Ends a connection without traffic, unless one of its streams waits for its origin; each of the others has a limit of its
- * own. Without the error Node would reset streams with NO_ERROR, as if their responses were whole.
+ * Ends a connection without traffic, unless one of its streams waits for its origin or is a WebSocket; each of the others has
+ * a limit of its own. Without the error Node would reset streams with NO_ERROR, as if their responses were whole.
  */
-function limitSilence(session: ServerHttp2Session, { streams, ms }: SilenceLimit): void {
+function limitSilence(session: ServerHttp2Session, { streams, tunnels, ms }: SilenceLimit): void {
   session.setTimeout(ms);
   // `setTimeout` would call its callback only once.
   session.on('timeout', () => {
-    if ([...streams.keys()].some(isOriginAwaited)) session.setTimeout(ms);
+    if (tunnels.size > 0 || [...streams.keys()].some(isOriginAwaited)) session.setTimeout(ms);
     else if (streams.size === 0) session.destroy();
     else session.destroy(new EarlyEnd(UNREAD), constants.NGHTTP2_INTERNAL_ERROR);
   });
@@ -235,22 +281,31 @@ function isOriginAwaited(stream: ServerHttp2Stream): boolean {
   return isComplete && !stream.writableEnded && stream.writableLength === 0;
 }
 
+interface StreamLimits {
+  readonly tunnels: ServedConnection['tunnels'];
+  readonly options: Pick<Required<Http2Options>, 'stallMs' | 'requestMs'>;
+}
+
 /** Ends a stream without traffic, or whose request takes too long to arrive; the connection's other streams continue. */
 function limitStream(
   stream: ServerHttp2Stream,
-  { stallMs, requestMs }: Pick<Required<Http2Options>, 'stallMs' | 'requestMs'>,
+  { tunnels, options: { stallMs, requestMs } }: StreamLimits,
 ): void {
   const end = (): void => endStream(stream);
   stream.setTimeout(stallMs);
   stream.on('timeout', () => {
-    if (isOriginAwaited(stream)) stream.setTimeout(stallMs);
+    if (isOriginAwaited(stream) || tunnels.has(stream)) stream.setTimeout(stallMs);
     else end();
   });
   if (stream.endAfterHeaders) return;
-  const timer = setTimeout(end, requestMs);
+  const timer = setTimeout(() => {
+    if (!tunnels.has(stream)) end();
+  }, requestMs);
   stream.once('end', () => clearTimeout(timer));
   stream.once('close', () => clearTimeout(timer));
-  stream.once('finish', () => refuseRest(stream, 1));
+  stream.once('finish', () => {
+    if (!tunnels.has(stream)) refuseRest(stream, 1);
+  });
 }
 
 /**
@@ -303,8 +358,8 @@ function limitResets(session: ServerHttp2Session): void {
   session.on('stream', (stream: ServerHttp2Stream) => {
     opened++;
     stream.once('aborted', () => {
-      // The node itself has ended it, as when an origin cuts its response.
-      if (stream.destroyed) return;
+      // The node itself has ended it, as when an origin cuts its response or breaks off a WebSocket.
+      if (stream.destroyed || isResetByNode(stream)) return;
       resets++;
       if (resets <= MAX_STREAM_RESETS || resets * 2 <= opened || session.destroyed) return;
       // Node sends the code only together with an error.

@@ -4,15 +4,18 @@
  * handshake with the name's certificate, after which HTTP/2 or HTTP/1.1 serves the connection.
  */
 import { constants, hkdfSync } from 'node:crypto';
+import { METHODS } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { createServer, type SecureVersion, type Server, type TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
 import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { type ClientHello, ja4, readClientHello } from '../../../engine/classification/ja4.ts';
+import { plainHttpAnswer } from '../../answers/pages.ts';
 import type { Plans } from '../../following/served-domain.ts';
 import { HELLO_MS, MAX_HELLO_OCTETS, MAX_HELLO_RECORD_OCTETS, MAX_TLS12_NAMES } from '../../proxy/limits.ts';
 import type { Listener } from '../../proxy/visitor.ts';
+import { answerOnSocket } from '../../proxy/write-response.ts';
 import { type Acceptor, createAcceptor, listenWith, type RunningListener } from '../acceptor.ts';
 import type { HandshakeRefusal, RefusedHandshakes } from '../connection-limits.ts';
 import { type ConnectionOrigin, createHttpFront, type ListenOptions } from '../http.ts';
@@ -172,6 +175,7 @@ export function createHelloReader(): (octets: Buffer) => PreambleStep<Uint8Array
   }
 
   return (octets) => {
+    if (octets[0] !== HANDSHAKE) return plainMethodOf(octets) === 'more' ? 'more' : refuse('this is not TLS');
     while (octets.length - at >= RECORD_HEADER) {
       const size = octets.readUInt16BE(at + 3);
       if (octets[at] !== HANDSHAKE || octets[at + 1] !== 3) return refuse('this is not TLS');
@@ -186,8 +190,25 @@ export function createHelloReader(): (octets: Buffer) => PreambleStep<Uint8Array
         return refuse(`the ClientHello is longer than ${MAX_HELLO_OCTETS} octets`);
       if (length >= whole) return { ok: true, value: message.subarray(0, whole), used: 0 };
     }
-    return octets[0] === HANDSHAKE ? 'more' : refuse('this is not TLS');
+    return 'more';
   };
+}
+
+// HTTP without TLS, from clients that were given `http:` in place of `https:`. It is recognised by its first octets.
+
+const SPACE = 0x20;
+/** The octets of the longest method. */
+const MAX_METHOD = Math.max(...METHODS.map((method) => method.length));
+const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS);
+
+/** The method at the start of a request of HTTP/1; `more`: it may follow; `null`: there is none. */
+function plainMethodOf(octets: Buffer): string | null {
+  const end = octets.subarray(0, MAX_METHOD + 1).indexOf(SPACE);
+  const text = octets.toString('latin1', 0, end < 0 ? Math.min(octets.length, MAX_METHOD + 1) : end);
+  if (end < 0) return METHODS.some((method) => method.startsWith(text)) ? 'more' : null;
+  if (octets.length === end + 1) return KNOWN_METHODS.has(text) ? 'more' : null;
+  // A target begins with a visible octet.
+  return KNOWN_METHODS.has(text) && octets[end + 1]! > SPACE && octets[end + 1]! < 0x7f ? text : null;
 }
 
 function refuse(reason: string): PreambleStep<Uint8Array> {
@@ -261,8 +282,12 @@ export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acce
   return createAcceptor({
     ...options,
     begin(socket, peer) {
-      readHello(socket, (hello) => {
-        if (hello === null) return void socket.destroy();
+      readHello(socket, (hello, method) => {
+        if (hello === null) {
+          if (method === null) return void socket.destroy();
+          options.onRefused?.('plain_http', null);
+          return void answerOnSocket(socket, plainHttpAnswer(method !== 'HEAD'));
+        }
         const serverName = nameOf(hello.serverName);
         const pair = certificateFor(options, hello.serverName, serverName);
         if (typeof pair === 'string') {
@@ -292,13 +317,22 @@ export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acce
   });
 }
 
-/** Reads the ClientHello, and puts it back; `null`: there is none, or it is malformed. */
-function readHello(socket: Socket, done: (hello: ClientHello | null) => void): void {
+/**
+ * Reads the ClientHello, and puts it back; `null`: there is none, or it is malformed.
+ * @param done gets the method if the client sent HTTP in its place
+ */
+function readHello(socket: Socket, done: (hello: ClientHello | null, method: string | null) => void): void {
+  const read = createHelloReader();
+  let method: string | null = null;
   readPreamble(socket, {
-    read: createHelloReader(),
+    read(octets) {
+      const step = read(octets);
+      if (step !== 'more' && !step.ok) method = plainMethodOf(octets);
+      return step;
+    },
     maxOctets: MAX_HELLO_RECORD_OCTETS,
     ms: HELLO_MS,
-    done: (outcome) => done(outcome.ok ? readClientHello(outcome.value) : null),
+    done: (outcome) => done(outcome.ok ? readClientHello(outcome.value) : null, method),
   });
 }
 

@@ -1,4 +1,6 @@
 /** Persistent connections to origins: one pool of them for each address, port, scheme and TLS name. */
+import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { isIP, isIPv6, type Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import {
@@ -13,6 +15,7 @@ import {
 import type { OriginGuard } from './guard.ts';
 import { acceptInterim } from './http1.ts';
 import type { OriginNames } from './names.ts';
+import type { OutgoingRequest } from './request.ts';
 import { createSlots, type Slots } from './slots.ts';
 
 /** Where a connection goes, and for TLS the name it requests. */
@@ -31,6 +34,11 @@ export interface OpenedConnection {
   isFirst(): boolean;
   /** A connection of its own for one request; it is closed behind the response. */
   fresh(): Dispatcher;
+  /**
+   * The same without undici: Node's request on a connection of its own, which emits `connected` once it is written.
+   * @throws Error if the place is forbidden
+   */
+  single(request: SingleRequest): ClientRequest;
   readonly isTls: boolean;
   /** Distributes its connections among requests. */
   readonly slots: Slots;
@@ -39,6 +47,9 @@ export interface OpenedConnection {
   /** The generation of the name's addresses (`OriginNames`) when the pool was opened. */
   readonly generation: number;
 }
+
+/** The head of a request. */
+export type SingleRequest = Pick<OutgoingRequest, 'method' | 'path' | 'headers'>;
 
 export interface Connections {
   /** The connections to a place; opens a pool for a new place, and if the name has moved to other addresses. */
@@ -110,6 +121,19 @@ export function createConnections(options: ConnectionOptions): Connections {
       pool,
       isFirst: () => first,
       fresh: () => new Client(url, options),
+      single(request) {
+        const refusal = guard.refusal(address, port);
+        if (refusal !== null) throw refusal;
+        return requestAlone(
+          { ...request, isTls: scheme === 'https' },
+          {
+            host: address,
+            port,
+            lookup: guard.lookupFor(port),
+            ...(scheme === 'https' ? { servername: serverName, rejectUnauthorized: !anyCertificate } : {}),
+          },
+        );
+      },
       isTls: scheme === 'https',
       slots,
       name,
@@ -144,6 +168,35 @@ export function createConnections(options: ConnectionOptions): Connections {
       await Promise.all(all.map(({ pool }) => pool.destroy()));
     },
   };
+}
+
+/** Node's request on a connection of its own, its time to connect limited. */
+function requestAlone(
+  { method, path, headers, isTls }: SingleRequest & { readonly isTls: boolean },
+  to: RequestOptions,
+): ClientRequest {
+  const request = (isTls ? httpsRequest : httpRequest)({
+    ...to,
+    method,
+    path,
+    headers: headers as string[],
+    agent: false,
+    maxHeaderSize: MAX_ORIGIN_HEAD_OCTETS,
+  });
+  // Node would drop the headers beyond its limit silently.
+  request.maxHeadersCount = 0;
+  const late = setTimeout(() => {
+    request.destroy(Object.assign(new Error(`no connection within ${CONNECT_MS} ms`), { code: 'ETIMEDOUT' }));
+  }, CONNECT_MS);
+  request.once('close', () => clearTimeout(late));
+  request.once('socket', (socket) => {
+    socket.once(isTls ? 'secureConnect' : 'connect', () => {
+      clearTimeout(late);
+      postponeWriteErrors(socket);
+      request.emit('connected');
+    });
+  });
+  return request;
 }
 
 /**

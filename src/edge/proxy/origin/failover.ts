@@ -7,16 +7,17 @@
  * step with another origin (`failed`), or fails the request.
  */
 import { type AnswerBuffer, answerSpools, createAnswerBuffer } from '../../../base/buffers/answer-buffer.ts';
-import { BodyFault } from '../../../base/buffers/client-body.ts';
+import { BodyFault, type ClientBody, type Expectation } from '../../../base/buffers/client-body.ts';
 import type { DrainQueue } from '../../../base/buffers/drain-queue.ts';
 import type { BufferSpace } from '../../../base/buffers/space.ts';
 import type { ResponseFault, ResponseSink, ResponseSource } from '../../../base/http/response.ts';
 import { ORIGIN_MS } from '../limits.ts';
 import type { Connections, OpenedConnection, OriginPlace } from './connections.ts';
+import { attemptExpecting } from './expect.ts';
 import { unsentFault } from './faults.ts';
 import { type DomainPools, keyOf, type PoolMember } from './pool-health.ts';
 import type { OutgoingRequest } from './request.ts';
-import { attempt } from './send.ts';
+import { type Attempt, attempt } from './send.ts';
 import type { SlotUse } from './slots.ts';
 
 /** Other origins tried after the first. */
@@ -96,6 +97,7 @@ export function sendToOrigins(
   };
 
   function fail(fault: ResponseFault): void {
+    body?.expectation()?.unwanted();
     body?.close();
     if (stopped) return;
     if (!NOT_THE_ORIGINS.has(fault.code)) first.use.result = 'failed';
@@ -209,16 +211,40 @@ export function sendToOrigins(
         failed(request, fault);
       },
     };
-    const send = (isFresh: boolean): ResponseSource =>
-      attempt(
+    const limits = (): Pick<Attempt, 'headMs' | 'idleMs' | 'isClientAwaited'> => ({
+      isClientAwaited: () => body?.isAwaited() ?? false,
+      headMs: leftMs(request),
+      idleMs: timeoutMs(request) ?? network.idleMs,
+    });
+    const send = (isFresh: boolean): ResponseSource => {
+      const expectation = body?.expectation() ?? null;
+      if (body !== null && expectation !== null) return sendExpecting(body, expectation);
+      return attempt(
         {
           to,
           isFresh,
           request,
           body: body === null ? (first.body as Uint8Array | null) : body.open(),
-          isClientAwaited: () => body?.isAwaited() ?? false,
-          headMs: leftMs(request),
-          idleMs: timeoutMs(request) ?? network.idleMs,
+          ...limits(),
+        },
+        taker,
+      );
+    };
+    const sendExpecting = (awaited: ClientBody, { unwanted }: Expectation): ResponseSource =>
+      attemptExpecting(
+        {
+          to,
+          request,
+          unwanted,
+          open: () => {
+            awaited.request();
+            return awaited.open();
+          },
+          unmet: () => {
+            awaited.request();
+            current = send(false);
+          },
+          ...limits(),
         },
         taker,
       );

@@ -25,6 +25,7 @@ import { createGuard, FORBIDDEN, type OriginBounds, type OriginGuard } from './g
 import { createOriginNames, createResolve, UNRESOLVED } from './names.ts';
 import { createDomainPools, type DomainPools } from './pool-health.ts';
 import type { Origins, OutgoingRequest, UpgradedClient } from './request.ts';
+import type { Tunnel } from './tunnel.ts';
 import { GONE_BEFORE, upgradeTo } from './upgrade.ts';
 
 export interface OriginsOptions extends Omit<ConnectionOptions, 'names' | 'guard'> {
@@ -78,6 +79,7 @@ export function createOrigins(options: OriginsOptions): Origins {
     states: (domain): OriginStates => poolsOf(domain),
     send: (request, sink) => sendToOrigins(network, request, sink),
     upgrade: websockets.open,
+    leaveWebsockets: websockets.leave,
     websockets: websockets.counts,
     updateProbes(name: string, domain: ServedDomain | null) {
       if (domain !== null) poolsOf(name).replace(domain.settings.pools);
@@ -126,6 +128,7 @@ interface WebSocketsOptions
 interface WebSockets {
   /** Connects a client to its origin; answers it with 502, 503 or 504 if that is impossible. */
   open(request: OutgoingRequest, client: UpgradedClient): void;
+  leave(): void;
   counts(): { readonly open: number; readonly refused: number };
 }
 
@@ -134,26 +137,39 @@ function createWebSockets(options: WebSocketsOptions): WebSockets {
   const { network, guard, anyCertificate } = options;
   const { websocketIdleMs: idleMs = WEBSOCKET_IDLE_MS, maxWebsockets = MAX_WEBSOCKETS } = options;
   const counts = { open: 0, refused: 0 };
+  const tunnels = new Set<Tunnel>();
+  let leaving = false;
+  const opened = (tunnel: Tunnel): void => {
+    tunnels.add(tunnel);
+    if (leaving) tunnel.leave();
+  };
   return {
-    open(request, client) {
+    open(request, upgraded) {
+      const { socket } = upgraded.client;
       // INVARIANT: only a socket whose `close` is still to come may be counted, since `close` ends the count.
-      if (client.socket.destroyed) return client.done(GONE_BEFORE);
+      if (socket.destroyed) return upgraded.done(GONE_BEFORE);
       if (counts.open >= maxWebsockets) {
         counts.refused++;
-        client.fail(503);
+        upgraded.fail(503);
         return;
       }
       counts.open++;
-      client.socket.once('close', () => counts.open--);
+      socket.once('close', () => counts.open--);
+      const ended = (tunnel: Tunnel): void => void tunnels.delete(tunnel);
       Promise.resolve(network.placeOf(request)).then(
-        (place) => upgradeTo({ place, request, client, anyCertificate, guard, idleMs }),
+        (place) => upgradeTo({ place, request, upgraded, anyCertificate, guard, idleMs, opened, ended }),
         (error: Error) => {
           request.use.begun = true;
           request.use.result = 'failed';
-          if (client.socket.destroyed) client.done(GONE_BEFORE);
-          else client.fail(unsentFault(error).code === 'unreached' ? 504 : 502);
+          if (socket.destroyed) upgraded.done(GONE_BEFORE);
+          else upgraded.fail(unsentFault(error).code === 'unreached' ? 504 : 502);
         },
       );
+    },
+    leave() {
+      if (leaving) return;
+      leaving = true;
+      for (const tunnel of tunnels) tunnel.leave();
     },
     counts: () => counts,
   };

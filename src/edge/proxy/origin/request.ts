@@ -1,5 +1,4 @@
 /** The interface of the proxy to origins: requests, switched connections, the health of pools. */
-import type { Duplex } from 'node:stream';
 import type { ClientBody } from '../../../base/buffers/client-body.ts';
 import type { HeaderList } from '../../../base/http/header-fields.ts';
 import type { ResponseSink, ResponseSource } from '../../../base/http/response.ts';
@@ -7,6 +6,7 @@ import type { Origin, RuleRef } from '../../../engine/evaluator/decision.ts';
 import type { OriginStates } from '../../../engine/evaluator/run.ts';
 import type { ServedDomain } from '../../following/served-domain.ts';
 import type { ClientOutcome } from '../client-response.ts';
+import type { SwitchingClient } from '../switching-client.ts';
 
 /** How an origin treated a request. `failed`: it did not answer (connection, TLS, time-out), or with a status of at least 500. */
 export const ORIGIN_RESULTS = ['answered', 'failed', 'abandoned'] as const;
@@ -46,17 +46,13 @@ export interface OutgoingRequest {
   readonly tried?: (origin: Origin) => void;
 }
 
-/** The client's side of a connection that switches protocols. */
+/** A client that switches protocols, with what its request is answered by. */
 export interface UpgradedClient {
-  readonly socket: Duplex;
-  /** The value of the client's Upgrade header, `websocket`. */
-  readonly protocol: string;
-  /** The octets that the client sent after the head. */
-  readonly head: Uint8Array;
+  readonly client: SwitchingClient;
   /** The origin cannot be reached: sends the edge's page for a status and closes. */
   fail(status: number): void;
   /**
-   * Called once, when the connection has ended. `status` is 101, or the origin's own if it did not switch.
+   * Called once, when the connection has ended. `status` is 101, over HTTP/2 too, or the origin's own if it did not switch.
    * @param received octets that the client sent after its head; absent: nothing was switched
    */
   done(outcome: ClientOutcome, received?: number): void;
@@ -73,6 +69,8 @@ export interface Origins {
   send(request: OutgoingRequest, sink: ResponseSink): ResponseSource;
   /** Switches a connection (WebSocket): all octets both ways until either side ends it. */
   upgrade(request: OutgoingRequest, client: UpgradedClient): void;
+  /** Ends all WebSockets in their closing handshake, also those that are opened later: the node drains. */
+  leaveWebsockets(): void;
   /** WebSockets open or being opened now, and refused since the start. */
   websockets(): { readonly open: number; readonly refused: number };
   /** The pools of a domain have changed, or the domain is no longer served (`null`): starts and stops probes. */

@@ -5,18 +5,24 @@
 import { forwardedTarget } from '../../answers/decided.ts';
 import { exchangeOf, type StageResult } from '../../decide/request-context.ts';
 import { isLooping, LOOP } from '../origin-headers.ts';
-import type { NodeContext } from '../request-context.ts';
+import { isExpectationPassed, type NodeContext } from '../request-context.ts';
 
 export function chooseOrigin(context: NodeContext): StageResult {
   const { incoming } = context;
   const { decision } = exchangeOf(context);
-  incoming.proceed();
+  const isPassed = isExpectationPassed(context);
+  if (!isPassed) incoming.proceed();
   const { origin } = decision;
   const path = forwardedTarget(decision);
-  if (origin === null || path === null) return context.page(502);
+  // The client sends no body then, and its next request could be taken for it.
+  const refuse = (status: number): StageResult => {
+    if (isPassed) incoming.last();
+    return context.page(status);
+  };
+  if (origin === null || path === null) return refuse(502);
   if (isLooping(incoming.message.headers['cdn-loop'])) {
     context.fault = LOOP;
-    return context.page(508);
+    return refuse(508);
   }
   context.route = { origin, path };
   return null;

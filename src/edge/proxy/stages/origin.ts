@@ -10,7 +10,7 @@ import type { MarkdownRequest } from '../../markdown/request.ts';
 import { networkOf } from '../network.ts';
 import type { OriginUse, OutgoingRequest } from '../origin/request.ts';
 import { outgoingHeaders } from '../origin-headers.ts';
-import { type NodeContext, routeOf } from '../request-context.ts';
+import { isExpectationPassed, type NodeContext, routeOf } from '../request-context.ts';
 import { fetchInSpan } from '../request-span.ts';
 import { PAGE_METHOD } from './markdown.ts';
 
@@ -41,7 +41,8 @@ export function originFetch(context: NodeContext, markdown: MarkdownRequest | nu
 }
 
 /** The body for the origin: octets if inspection has read all of it, else a body that is read as the origin takes it. */
-function outgoingBody({ body, services, incoming }: NodeContext): Uint8Array | ClientBody | null {
+function outgoingBody(context: NodeContext): Uint8Array | ClientBody | null {
+  const { body, services, incoming } = context;
   if (body === null) return null;
   if ('ended' in body && body.ended) return body.read;
   const { buffers } = services;
@@ -52,6 +53,7 @@ function outgoingBody({ body, services, incoming }: NodeContext): Uint8Array | C
     space: buffers.space,
     network: networkOf(incoming.visitor.ip),
     rate: buffers.rate,
+    expectation: isExpectationPassed(context) ? { proceed: incoming.proceed, unwanted: incoming.last } : null,
   });
 }
 
@@ -90,7 +92,8 @@ function pageRequest(outgoing: OutgoingRequest, { changes }: MarkdownRequest): O
   return { ...outgoing, method: PAGE_METHOD, headers: changedHeaders(outgoing.headers, changes) };
 }
 
-function changedHeaders(headers: HeaderList, changes: HeaderChanges): HeaderList {
+/** The headers with changes. */
+export function changedHeaders(headers: HeaderList, changes: HeaderChanges): HeaderList {
   const changed: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
     if (!(lowerName(headers[at]!) in changes)) changed.push(headers[at]!, headers[at + 1]!);

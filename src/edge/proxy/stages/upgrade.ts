@@ -2,23 +2,16 @@
  * The stages of a request to switch protocols (RFC 9110 §7.8) that other requests do not have: the refusal of WebSockets
  * for a domain that has them off, and the connection to the origin.
  */
-import type { Duplex } from 'node:stream';
 import type { EdgeAnswer } from '../../../base/http/response.ts';
 import { addedHeaders, isDropped } from '../../answers/answer-to.ts';
 import { answerOf, exchangeOf, type StageResult } from '../../decide/request-context.ts';
+import type { OutgoingRequest } from '../origin/request.ts';
 import { ANSWER_VIA } from '../origin-headers.ts';
 import type { NodeContext } from '../request-context.ts';
 import { withTraceContext } from '../request-span.ts';
-import { answerOnSocket } from '../write-response.ts';
+import type { SwitchingClient } from '../switching-client.ts';
 import { logRequest } from './log.ts';
-import { outgoingRequest } from './origin.ts';
-
-/** The node's end of a connection whose client requests another protocol. */
-export interface SwitchingClient {
-  readonly socket: Duplex;
-  /** The octets that the client sent after the head. */
-  readonly head: Uint8Array;
-}
+import { changedHeaders, outgoingRequest } from './origin.ts';
 
 /** Stage `refuse WebSockets where the domain has them off`: 403. */
 export function refuseDisabled(context: NodeContext): StageResult {
@@ -29,13 +22,11 @@ export function refuseDisabled(context: NodeContext): StageResult {
 
 /** Stage `connect to the origin`: passes octets both ways until either side ends the connection. */
 export function connectToOrigin(context: NodeContext<SwitchingClient>): null {
-  const { client, incoming, services, span } = context;
+  const { client, services, span } = context;
   const { settings } = exchangeOf(context).domain;
-  const request = outgoingRequest(context, null);
+  const request = withKey(outgoingRequest(context, null), client);
   services.origins.upgrade(span === null ? request : withTraceContext(request, span), {
-    socket: client.socket,
-    head: client.head,
-    protocol: String(incoming.message.headers.upgrade ?? 'websocket'),
+    client,
     fail: (status) => refuseUpgrade(context, context.page(status)),
     done(outcome, received = 0) {
       context.octetsRead += received;
@@ -47,8 +38,18 @@ export function connectToOrigin(context: NodeContext<SwitchingClient>): null {
   return null;
 }
 
+/**
+ * The request with the key that the edge makes for a client of HTTP/2, in place of one that such a client may not send, and
+ * without the length of a body that its request cannot have (RFC 9110 §9.3.6).
+ */
+function withKey(request: OutgoingRequest, { key }: SwitchingClient): OutgoingRequest {
+  if (key === null) return request;
+  const headers = changedHeaders(request.headers, { 'sec-websocket-key': null, 'content-length': null });
+  return { ...request, headers: [...headers, 'Sec-WebSocket-Key', key] };
+}
+
 /** Sends an answer in place of the switch, and ends the connection. */
 export function refuseUpgrade(context: NodeContext<SwitchingClient>, answer: EdgeAnswer): void {
-  answerOnSocket(context.client.socket, answerOf(context, answer));
+  context.client.answer(answerOf(context, answer));
   logRequest(context, { status: answer.status, octets: 0, headAt: performance.now(), fault: null });
 }
