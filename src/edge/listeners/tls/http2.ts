@@ -12,6 +12,8 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
+import type { ClientRequest } from '../../../base/http/client-messages.ts';
+import type { Incoming } from '../../decide/request-context.ts';
 import {
   CONTROL_FRAMES_PER_SECOND,
   IDLE_MS,
@@ -24,7 +26,6 @@ import {
   REQUEST_MS,
   STALL_MS,
 } from '../../proxy/limits.ts';
-import type { Incoming } from '../../decide/request-context.ts';
 import type { Handler } from '../../proxy/serve-request.ts';
 import type { Listener, TrustedProxies } from '../../proxy/visitor.ts';
 import { EarlyEnd, UNREAD } from '../../proxy/write-response.ts';
