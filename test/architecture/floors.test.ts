@@ -26,7 +26,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ...['importers', 'access-logs', 'proofs', 'simulation', 'rule-tests', 'replay', 'tuning', 'mutation'],
   ],
   edge: [
-    ...['answers', 'cache', 'markdown', 'following', 'proxy', 'listeners', 'workers', 'node'],
+    ...['handover', 'answers', 'cache', 'markdown', 'following', 'proxy', 'listeners', 'workers', 'node'],
     ...['middleware'],
   ],
   control: [

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest } from '../../base/http/client-messages.ts';
+import type { ListenPlace } from '../handover/sockets.ts';
 import { HEAD_MS, IDLE_MS, MAX_HEAD_OCTETS, REQUEST_MS, STALL_MS } from '../proxy/limits.ts';
 import type { Incoming } from '../proxy/request-context.ts';
 import type { Handler } from '../proxy/serve-request.ts';
@@ -328,9 +329,7 @@ const STATUS_OF: Readonly<Record<string, number>> = {
 
 function nothing(): void {}
 
-export interface ListenOptions extends HttpServerOptions, ConnectionAdmission {
-  readonly host: string;
-  readonly port: number;
+export interface ListenOptions extends HttpServerOptions, ConnectionAdmission, ListenPlace {
   /** The port under which visitors reach the listener; `null`: the one that it listens on. */
   readonly publicPort: number | null;
 }
