@@ -21,6 +21,8 @@ const file = join(folder, 'edge.yaml');
 const certificates = join(folder, 'certificates');
 /** Upgrades in a row under load. */
 const ROUNDS = sizeOf('EDGEPLAN_UPGRADES', { usual: 2, full: 20 });
+/** Against hangs: each round starts a node beside the load. */
+const LOADED = { ...requires(OPENSSL_MISSING), timeout: 120_000 + ROUNDS * 120_000 };
 const HTML = { accept: 'text/html', 'user-agent': 'test/1' };
 
 let origin: Server;
@@ -89,7 +91,7 @@ async function openWebSocket(port: number): Promise<{ echo(text: string): Promis
 }
 
 describe.each(['1', '2'])('a node of %s processes', (workers) => {
-  test('upgrades and changes of flags fail no request', requires(OPENSSL_MISSING), async () => {
+  test('upgrades and changes of flags fail no request', LOADED, async () => {
     const tls = ['--tls-port', '0', '--certificates', certificates];
     const node = await start('--workers', workers, '--drain', '2', ...tls);
     const load = startLoad(node.first, { http1: 16, http2: 4 });
