@@ -46,9 +46,6 @@ export interface SocketHandle {
 /** Sockets by the name of their listener. */
 export type InheritedSockets = ReadonlyMap<string, InheritedSocket>;
 
-/** A node that opens all its sockets itself. */
-export const NO_SOCKETS: InheritedSockets = new Map();
-
 /** Listens, and resolves with the bound address. @throws the system's error, such as of a port that is taken */
 export async function listenOn(server: Server, { host, port, socket }: ListenPlace): Promise<AddressInfo> {
   if (socket === null || socket === undefined) server.listen(port, host);
