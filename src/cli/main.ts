@@ -2,6 +2,7 @@
 /** The entry point of the command line: runs one command, and sets the exit code. */
 import { CommanderError } from 'commander';
 import { withoutCredentials } from '../base/text/credentials.ts';
+import { reportStartFault } from '../edge/handover/successor.ts';
 import { CommandFault, EXIT } from './exit.ts';
 import { note, noteFault, watchOutput } from './output.ts';
 import { asksForProgramHelp, createProgram, createProgramForHelp, wordsFor } from './program.ts';
@@ -9,8 +10,13 @@ import { asksForProgramHelp, createProgram, createProgramForHelp, wordsFor } fro
 /** Exit code of a bug in edgeplan: EX_SOFTWARE of sysexits.h, which no command uses. */
 const BROKEN = 70;
 
-/** Prints an error and sets the exit code. */
-function fail(error: unknown): void {
+/** Prints an error and sets the exit code. A process that was to take over from another one reports it there too. */
+async function fail(error: unknown): Promise<void> {
+  printFault(error);
+  await reportStartFault(error instanceof Error ? withoutCredentials(error.message) : String(error));
+}
+
+function printFault(error: unknown): void {
   if (error instanceof CommandFault) {
     noteFault(error);
     process.exitCode = error.exitCode;
@@ -40,5 +46,5 @@ try {
     await root.parseAsync(wordsFor(root, words), { from: 'user' });
   }
 } catch (error) {
-  fail(error);
+  await fail(error);
 }

@@ -2,6 +2,7 @@
  * The options of `edgeplan node` in the order of its help text, and the flags that commander makes of them. In: nothing.
  * Out: a list of options with their defaults, environment variables and checks.
  */
+import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
@@ -36,6 +37,8 @@ import { readWorkers } from './worker-events.ts';
  * and needs three failures has moved its traffic by then.
  */
 const DRAIN_SECONDS = 5;
+/** Seconds for a new process to load, and again to become ready: the first probes of pools take up to 10. */
+const UPGRADE_WAIT_SECONDS = 60;
 
 /** The flags of one call, with defaults applied. Names are those of the options in camel case; units are theirs too. */
 export interface NodeFlags extends CollectorFlags {
@@ -59,6 +62,7 @@ export interface NodeFlags extends CollectorFlags {
   readonly shipLogs: boolean;
   readonly shipLines: number;
   readonly opsPort?: number;
+  readonly opsAddress: string;
   readonly botRanges?: string;
   readonly publicPort?: number;
   readonly publicTlsPort?: number;
@@ -83,6 +87,8 @@ export interface NodeFlags extends CollectorFlags {
   readonly bufferDisk: number;
   readonly minRate: number;
   readonly drain: number;
+  readonly upgrade?: boolean;
+  readonly upgradeWait: number;
   readonly logLevel: string;
   readonly color: ColourChoice;
 }
@@ -279,9 +285,13 @@ function observabilityOptions(): readonly Option[] {
     )
       .argParser(readCount(0, MAX_SHIPPED_PER_SEC))
       .default(SHIPPED_PER_SEC),
-    new Option('--ops-port <number>', 'the port of /healthz, /readyz and /metrics, on 127.0.0.1').argParser(
-      readPort,
-    ),
+    new Option('--ops-port <number>', 'the port of /healthz, /readyz and /metrics').argParser(readPort),
+    new Option(
+      '--ops-address <address>',
+      'the address of that port, for probes and Prometheus elsewhere; metrics have no authentication',
+    )
+      .argParser(readAddress)
+      .default('127.0.0.1'),
     ...collectorOptions(),
     logLevelOption('warn'),
     colourOption(),
@@ -299,6 +309,16 @@ function processOptions(): readonly Option[] {
       .argParser(readCount(0, LONGEST_DRAIN_SEC))
       .default(DRAIN_SECONDS)
       .env('EDGEPLAN_DRAIN'),
+    new Option(
+      '--upgrade',
+      'have the running node of --data hand over to a new process with this command line; ends when that one is ready, or with the reason why the running one serves on',
+    ),
+    new Option(
+      '--upgrade-wait <seconds>',
+      'seconds that the new process of --upgrade, or of SIGUSR2, has to load, and again to become ready',
+    )
+      .argParser(readCount(1, LONGEST_DRAIN_SEC))
+      .default(UPGRADE_WAIT_SECONDS),
   ];
 }
 
@@ -325,6 +345,12 @@ function gatherPrefix(text: string, gathered: readonly string[] | undefined): re
   const read = parseIpEntry(text);
   if (!read.ok) throw new InvalidArgumentError(`an address or a prefix: ${read.reason}.`);
   return gather(text, gathered);
+}
+
+/** Reads the address of a listener. */
+function readAddress(text: string): string {
+  if (isIP(text) !== 0) return text;
+  throw new InvalidArgumentError('an IPv4 or IPv6 address, such as 0.0.0.0 or ::.');
 }
 
 /** A reader of whole numbers within bounds, both included. */

@@ -4,12 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
-import type {
-  EdgeNodeOptions,
-  NodeAcmeOptions,
-  NodeSignatures,
-  NodeTlsOptions,
-  PlanOrigin,
+import {
+  type EdgeNodeOptions,
+  HTTPS,
+  type NodeAcmeOptions,
+  type NodeSignatures,
+  type NodeTlsOptions,
+  OPERATIONS,
+  type PlanOrigin,
 } from '../edge/node/options.ts';
 import { inputFault, readFault, reasonOf, usageFault } from './exit.ts';
 import type { NodeFlags } from './node-options.ts';
@@ -42,15 +44,26 @@ export interface EdgeFileListeners {
 /** What the flags alone determine; files are not opened. */
 export type NodeSettings = Omit<
   EdgeNodeOptions,
-  'plans' | 'signatures' | 'version' | 'log' | 'onWorkerEvent' | 'onCaughtUp' | 'onTokenRefused'
+  | 'plans'
+  | 'signatures'
+  | 'version'
+  | 'log'
+  | 'onWorkerEvent'
+  | 'onCaughtUp'
+  | 'onTokenRefused'
+  | 'sockets'
+  | 'handed'
 >;
 
-/** @throws CommandFault when flags contradict each other or one is missing */
-export function settingsOf(flags: NodeFlags): NodeSettings {
+/**
+ * @param inherited names of listeners whose sockets exist: they are configured without a port
+ * @throws CommandFault when flags contradict each other or one is missing
+ */
+export function settingsOf(flags: NodeFlags, inherited: ReadonlySet<string> = new Set()): NodeSettings {
   return {
     host: flags.host,
     port: flags.port,
-    tls: tlsOf(flags),
+    tls: tlsOf(flags, inherited.has(HTTPS)),
     publicPort: flags.publicPort ?? null,
     trusted: flags.trustProxy ?? [],
     proxies: flags.proxyProtocol ?? [],
@@ -76,7 +89,8 @@ export function settingsOf(flags: NodeFlags): NodeSettings {
     minRate: flags.minRate,
     decisions: flags.log === undefined ? null : { file: flags.log, rate: flags.logRate },
     shipped: flags.shipLogs ? { rate: flags.logRate, linesPerSec: flags.shipLines } : null,
-    operationsPort: flags.opsPort ?? null,
+    operationsPort: flags.opsPort ?? (inherited.has(OPERATIONS) ? 0 : null),
+    operationsAddress: flags.opsAddress,
     collector: collectorOf(flags),
     workers: flags.workers,
   };
@@ -144,9 +158,9 @@ function tokenOf(text: string | undefined, file: string | undefined): TokenFlag 
   throw usageFault('a control plane asks for a token', remedy);
 }
 
-function tlsOf(flags: NodeFlags): NodeTlsOptions | null {
+function tlsOf(flags: NodeFlags, isInherited: boolean): NodeTlsOptions | null {
   const { tlsPort, publicTlsPort, certificates, defaultCertificate, control } = flags;
-  const hasPort = tlsPort !== undefined || publicTlsPort !== undefined;
+  const hasPort = tlsPort !== undefined || publicTlsPort !== undefined || isInherited;
   if (certificates === undefined && !hasPort) return null;
   if (certificates === undefined && control === undefined) {
     throw usageFault(
@@ -180,7 +194,7 @@ export function isHttpUrl(text: string): boolean {
 
 /** Flags by their name in `NodeFlags`, the one that they need, and what to do. */
 interface Need {
-  readonly needed: 'control' | 'certificates' | 'acme' | 'otlp';
+  readonly needed: 'control' | 'certificates' | 'acme' | 'otlp' | 'opsPort';
   readonly flags: Readonly<Partial<Record<keyof NodeFlags, string>>>;
   readonly remedy: string;
 }
@@ -217,6 +231,11 @@ const NEEDS: readonly Need[] = [
     flags: { traceRatio: '--trace-ratio' },
     remedy: 'name the OpenTelemetry collector',
   },
+  {
+    needed: 'opsPort',
+    flags: { opsAddress: '--ops-address' },
+    remedy: 'name the port of the health and metrics listener',
+  },
 ];
 
 /**
@@ -227,7 +246,10 @@ export function checkUnreadFlags(flags: NodeFlags, isTyped: (name: string) => bo
   for (const need of NEEDS) {
     if (flags[need.needed] !== undefined) continue;
     for (const [name, flag] of Object.entries(need.flags)) {
-      if (isTyped(name)) throw usageFault(`${flag} has no effect without --${need.needed}`, need.remedy);
+      if (isTyped(name)) {
+        const needed = need.needed === 'opsPort' ? 'ops-port' : need.needed;
+        throw usageFault(`${flag} has no effect without --${needed}`, need.remedy);
+      }
     }
   }
 }

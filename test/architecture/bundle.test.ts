@@ -16,8 +16,11 @@ const ENTRY = new URL('../../src/engine/evaluator/index.ts', import.meta.url).pa
 /** Octets, minified. Raised only with a reason: every page and Worker loads them. */
 const MOST_OCTETS = 510_000;
 const MOST_GZIPPED = 150_000;
-/** Octets of our own code in it; raised from 90,000 for captures of rewrites, which are spans of the path as sent. */
-const MOST_OWN = 92_000;
+/**
+ * Octets of our own code in it; raised from 90,000 for captures of rewrites, which are spans of the path as sent, and from 92,000
+ * for what reads the state of rate counters, which a process hands over to the next.
+ */
+const MOST_OWN = 93_000;
 
 let bundle: Bundle;
 

@@ -26,18 +26,8 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ...['importers', 'access-logs', 'proofs', 'simulation', 'rule-tests', 'replay', 'tuning', 'mutation'],
   ],
   edge: [
-    ...[
-      'answers',
-      'cache',
-      'markdown',
-      'following',
-      'decide',
-      'proxy',
-      'doors',
-      'listeners',
-      'workers',
-      'node',
-    ],
+    ...['handover', 'answers', 'cache', 'markdown', 'following', 'decide', 'proxy', 'doors', 'listeners'],
+    ...['workers', 'node'],
     ...['middleware'],
   ],
   control: [

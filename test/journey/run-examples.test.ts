@@ -6,11 +6,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { LISTENER_NAMES } from '../../src/edge/node/options.ts';
 import { builtCli, edgeplan } from '../support/built.ts';
 import { findProgram, missingProgram, requires } from '../support/requires.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const UNITS = ['edgeplan-server.service', 'edgeplan-node.service'] as const;
+const SOCKETS = ['edgeplan-node-http.socket', 'edgeplan-node-https.socket'] as const;
 /** The exposure that README.md states, by unit. */
 const EXPOSURES = { 'edgeplan-server.service': '1.1', 'edgeplan-node.service': '1.5' } as const;
 
@@ -54,6 +56,13 @@ describe('the units', () => {
       expect(check('systemd-analyze', ['verify', `./${unit}`])).toEqual({ status: 0, output: '' });
     });
 
+    test.each(SOCKETS)('verifies %s', (unit) => {
+      expect(check('systemd-analyze', ['verify', `./${unit}`, './edgeplan-node.service'])).toEqual({
+        status: 0,
+        output: '',
+      });
+    });
+
     test.each(UNITS)('rates the exposure of %s as README.md states', (unit) => {
       const { output } = check('systemd-analyze', ['security', '--offline=true', `./${unit}`]);
       const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(output) ?? [];
@@ -79,6 +88,12 @@ describe('the units', () => {
       if (variable !== 'EDGEPLAN_NODE_FLAGS') expect(variables).toContain(variable);
     }
   });
+});
+
+test.each(SOCKETS)('%s passes its socket under a name that the node knows', (unit) => {
+  const name = /^FileDescriptorName=(.*)$/m.exec(textOf(unit))![1];
+  expect(LISTENER_NAMES).toContain(name);
+  expect(textOf(unit)).toContain('Service=edgeplan-node.service\n');
 });
 
 test('logrotate accepts its file', requires(missingProgram('logrotate')), () => {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { StoreFault } from '../../base/storage/fault.ts';
 import { curlCommand, exampleHost } from '../../edge/answers/unserved.ts';
+import { joinPredecessor, type Predecessor } from '../../edge/handover/successor.ts';
 import type { NodeSignatures, RunningNode } from '../../edge/node/options.ts';
 import { WorkerFault } from '../../edge/workers/messages.ts';
 import { visible } from '../../workbench/simulation/render-text.ts';
@@ -14,13 +15,12 @@ import { listenFault, stopOnSignals } from '../long-runs.ts';
 import { type NodeFlags, nodeOptions } from '../node-options.ts';
 import {
   checkUnreadFlags,
-  type NodeSettings,
   openNodeSignatures,
   openPlanOrigin,
   type PlanFlags,
   planFlagsOf,
-  settingsOf,
 } from '../node-settings.ts';
+import type { NodeOrigin } from '../node-upgrade.ts';
 import { storeFault } from '../open-data.ts';
 import { note, write } from '../output.ts';
 import { version } from '../version.ts';
@@ -48,10 +48,17 @@ export function nodeCommand(): Command {
 async function run(flags: NodeFlags, command: Command): Promise<void> {
   checkUnreadFlags(flags, (name) => command.getOptionValueSource(name) === 'cli');
   const plans = planFlagsOf(flags);
-  const settings = settingsOf(flags);
+  const { activatedOrigin, exposedLine, serveUpgrades, takeOver, upgrade } = await import(
+    '../node-upgrade.ts'
+  );
+  const activated = activatedOrigin(flags);
+  if (flags.upgrade === true) return upgrade(flags);
+  const predecessor = joinPredecessor();
   if (plans.kind === 'control') {
     for (const line of plainControlLines(plans)) note(`edgeplan: ${line}`);
   }
+  const exposed = exposedLine(activated.settings);
+  if (exposed !== null) note(`edgeplan: ${exposed}`);
   const notes = deferredNotes();
   if (plans.kind === 'file') {
     notes.add('origins may have loopback and private addresses: the plans are from an edge file');
@@ -65,17 +72,22 @@ async function run(flags: NodeFlags, command: Command): Promise<void> {
   let signatures: NodeSignatures | null;
   try {
     signatures = await openNodeSignatures(flags);
-    running = await start(flags, { plans, settings, signatures, onInstalled });
+    running = await start(flags, { plans, origin: activated, predecessor, signatures, onInstalled });
+    if (predecessor !== null) await takeOver(predecessor, running);
   } catch (error) {
     throw refusal(error, flags);
   }
   // Only a load balancer needs time to move its traffic; SIGINT comes from a terminal.
-  const stop = (signal: NodeJS.Signals): Promise<void> =>
-    running.stop(signal === 'SIGTERM' ? flags.drain * 1_000 : 0);
+  const upgrades = serveUpgrades(flags, running);
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+    const stopped = running.stop(signal === 'SIGTERM' ? flags.drain * 1_000 : 0);
+    await Promise.all([upgrades.stop(), stopped]);
+  };
   stopOnSignals(stop, { onHangUp: running.reload });
   const lines = [`listening on ${running.url}`];
   if (running.tlsUrl !== null) lines.push(`listening on ${running.tlsUrl}`);
-  if (running.operationsUrl !== null) lines.push(`operators: ${running.operationsUrl}/metrics`);
+  const operations = running.operationsUrl();
+  if (operations !== null) lines.push(`operators: ${operations}/metrics`);
   lines.push(...workersLines(flags), signaturesLine(signatures), `process ${process.pid}`);
   lines.push(
     plans.kind === 'file' ? `plans from ${plans.file}` : `plans from ${plans.url}, stored in ${flags.data}`,
@@ -89,7 +101,9 @@ async function run(flags: NodeFlags, command: Command): Promise<void> {
 
 interface NodeInputs {
   readonly plans: PlanFlags;
-  readonly settings: NodeSettings;
+  readonly origin: NodeOrigin;
+  /** The process that this one takes over from; `null`: none. */
+  readonly predecessor: Predecessor | null;
   readonly signatures: NodeSignatures | null;
   readonly onInstalled: (installed: InstalledFile) => void;
 }
@@ -97,18 +111,24 @@ interface NodeInputs {
 /** Opens what the flags name and starts the node. Modules are loaded here, so that no other command waits for them. */
 async function start(
   flags: NodeFlags,
-  { plans, settings, signatures, onInstalled }: NodeInputs,
+  { plans, origin: activated, predecessor, signatures, onInstalled }: NodeInputs,
 ): Promise<RunningNode> {
   const { createLog } = await import('../../base/telemetry/redacting-log.ts');
   const { checkNodeInputs } = await import('../check-node-inputs.ts');
   const { startNode } = await import('../../edge/node/start-node.ts');
   const log = createLog(flags.logLevel, (line) => void process.stderr.write(line));
-  await checkNodeInputs(settings);
+  await checkNodeInputs(activated.settings);
   const onRefused = (fault: Error): void =>
     note(`edgeplan: ${fault.message}; the last good plan is served on`);
+  const planOrigin = await openPlanOrigin(plans, { log, onInstalled, onRefused });
+  const { handedOrigin } = await import('../node-upgrade.ts');
+  // Everything that needs neither the folder nor a port is done: the process before releases both now.
+  const handed = predecessor === null ? null : await predecessor.take();
+  const { settings, ...origin } = handed === null ? activated : handedOrigin(flags, handed);
   return startNode({
     ...settings,
-    plans: await openPlanOrigin(plans, { log, onInstalled, onRefused }),
+    ...origin,
+    plans: planOrigin,
     signatures,
     version: version(),
     log,

@@ -226,6 +226,8 @@ export function createCache(options: CacheOptions): HttpCache {
         : pass(lookup, { why: 'request', result: 'pass' });
     },
     survey: (domainOf) => survey({ store: context.store, disk, domainOf, clock }),
+    releaseDisk: () => disk?.release(),
+    reclaimDisk: () => disk?.reclaim(),
     async close() {
       await disk?.close();
     },

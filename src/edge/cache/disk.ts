@@ -91,6 +91,10 @@ export interface Disk {
   domains(): readonly string[];
   /** Resolves when the files of an earlier run are indexed. */
   readonly ready: Promise<void>;
+  /** Reads and writes no more files: another process has the folder. Writes under way end. */
+  release(): void;
+  /** Reads and writes files again, of which the other process may have made and removed any. */
+  reclaim(): void;
   close(): Promise<void>;
 }
 
@@ -122,6 +126,7 @@ interface DiskState {
   serial: number;
   /** The files of an earlier run are indexed. */
   indexed: boolean;
+  /** No file is read or written, for good or until `reclaim`. */
   closed: boolean;
 }
 
@@ -145,9 +150,24 @@ export function createDisk(options: DiskOptions): Disk {
   };
   resetTemporary(state);
   const ready = inBackground(state, indexFiles(state));
-  const sweeping = setInterval(() => removeExpired(state), SWEEP_MS).unref();
+  const sweep = (): NodeJS.Timeout => setInterval(() => removeExpired(state), SWEEP_MS).unref();
+  let sweeping = sweep();
+  const release = (): void => {
+    state.closed = true;
+    clearInterval(sweeping);
+  };
   return {
     ready,
+    release,
+    reclaim() {
+      state.closed = false;
+      state.indexed = false;
+      state.partitions.clear();
+      state.epochs.clear();
+      resetTemporary(state);
+      void inBackground(state, indexFiles(state));
+      sweeping = sweep();
+    },
     enter: (domain, key) => placeIn(partitionOf(state, domain), key),
     place: (domain, key) =>
       state.epochs.get(folderOf(domain.name)) === domain.purgeEpoch
@@ -171,8 +191,7 @@ export function createDisk(options: DiskOptions): Disk {
       return folders.filter((folder) => !folder.startsWith('#'));
     },
     async close() {
-      state.closed = true;
-      clearInterval(sweeping);
+      release();
       while (state.work.size > 0) await Promise.allSettled([...state.work]);
     },
   };
@@ -197,6 +216,8 @@ function inBackground<T>({ work }: DiskState, promise: Promise<T>): Promise<T> {
 /** Stops writing for a while after an error of the disk, and reports the error. */
 function pauseWrites(state: DiskState, error: unknown): void {
   const { clock, onFault } = state.options;
+  // Another process has the folder now, and has removed the file.
+  if (state.closed) return;
   state.pausedUntil = clock() + DISK_REST_MS;
   onFault(error);
 }

@@ -110,5 +110,9 @@ export interface HttpCache {
    * Entries that its purges cover are removed on the way.
    */
   survey(domainOf: (name: string) => SurveyedDomain | null): Promise<ReadonlyMap<string, CacheContents>>;
+  /** Goes on in memory alone: another process has the folder (`Disk.release`). */
+  releaseDisk(): void;
+  /** Goes on with the folder (`Disk.reclaim`). */
+  reclaimDisk(): void;
   close(): Promise<void>;
 }

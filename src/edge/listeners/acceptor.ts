@@ -3,9 +3,9 @@
  * protocol. In: connections from a listening socket, or from another process. Out: connections with their client's address,
  * within limits, and a graceful stop.
  */
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { canonicalIp, formatIp, parseIpv4 } from '../../base/addresses/ip.ts';
+import { type ListenPlace, listenOn } from '../handover/sockets.ts';
 import { MAX_PROXY_OCTETS, PROXY_MS } from '../proxy/limits.ts';
 import { plainAddress, type TrustedProxies } from '../proxy/visitor.ts';
 import type { ConnectionBounds } from './connection-limits.ts';
@@ -19,6 +19,10 @@ import {
 /** A listening socket with its acceptor. */
 export interface RunningListener {
   readonly address: AddressInfo;
+  /** The listening server, whose socket another process may get. */
+  readonly server: Server;
+  /** Stops accepting connections; those accepted are served on. The socket listens on in a process that has it too. */
+  unlisten(): void;
   /** As `Acceptor.retire`. */
   retire(): void;
   /** Stops accepting connections, serves those accepted for up to `graceMs`, then ends them. */
@@ -127,20 +131,21 @@ export function createAcceptor(options: AcceptorOptions): Acceptor {
 /** Listens, and passes connections to an acceptor. */
 export async function listenWith(
   acceptor: Acceptor,
-  {
-    host,
-    port,
-    allowHalfOpen,
-  }: { readonly host: string; readonly port: number; readonly allowHalfOpen: boolean },
+  { allowHalfOpen, ...place }: ListenPlace & { readonly allowHalfOpen: boolean },
 ): Promise<RunningListener> {
   const server = createServer({ allowHalfOpen, noDelay: true }, (socket) => acceptor.accept(socket));
-  server.listen(port, host);
-  await once(server, 'listening');
+  const address = await listenOn(server, place);
+  const closed = new Promise<void>((resolve) => server.once('close', resolve));
+  const unlisten = (): void => {
+    if (server.listening) server.close();
+  };
   return {
-    address: server.address() as AddressInfo,
+    address,
+    server,
+    unlisten,
     retire: acceptor.retire,
     async stop(graceMs) {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      unlisten();
       await acceptor.stop(graceMs);
       await closed;
     },

@@ -8,6 +8,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest } from '../../base/http/client-messages.ts';
 import type { Incoming } from '../decide/request-context.ts';
+import type { ListenPlace } from '../handover/sockets.ts';
 import { HEAD_MS, IDLE_MS, MAX_HEAD_OCTETS, REQUEST_MS, STALL_MS } from '../proxy/limits.ts';
 import type { Handler } from '../proxy/serve-request.ts';
 import { createConnectionClient } from '../proxy/switching-client.ts';
@@ -331,9 +332,7 @@ const STATUS_OF: Readonly<Record<string, number>> = {
 
 function nothing(): void {}
 
-export interface ListenOptions extends HttpServerOptions, ConnectionAdmission {
-  readonly host: string;
-  readonly port: number;
+export interface ListenOptions extends HttpServerOptions, ConnectionAdmission, ListenPlace {
   /** The port under which visitors reach the listener; `null`: the one that it listens on. */
   readonly publicPort: number | null;
 }

@@ -1,7 +1,7 @@
 /** The outputs of decisions of a node: its decision log, and the queue of one process for the control plane. */
 import { createRequestTable } from '../following/counted-requests.ts';
 import type { SyncLog } from '../following/log.ts';
-import { openLogQueue } from '../following/log-queue.ts';
+import { type LogQueue, openLogQueue } from '../following/log-queue.ts';
 import { makeQueueFolder } from '../following/ship-logs.ts';
 import { createDecisionLog, createShippedLog, type DecisionLog, gapText } from '../proxy/log/decision-log.ts';
 import { createLineWriter, type LineWriter } from '../proxy/log/line-writer.ts';
@@ -32,6 +32,11 @@ export interface ShippedDecisions extends RequestLog {
   dropped(): number;
   /** Requests that are shipped as numbers in place of lines, since the start. */
   counted(): number;
+  /**
+   * Writes what is in memory to the queue on the disk, and goes on under a number of its own: the next process of the node uses
+   * that of this one, and ships the files of both.
+   */
+  release(): Promise<void>;
   /** Writes what is in memory to the queue on the disk, and ends. */
   close(): Promise<void>;
 }
@@ -46,12 +51,37 @@ export interface ShippedDecisionsOptions {
   readonly log: SyncLog;
 }
 
+/** Numbers of queues of processes that drain begin here: above those of workers. */
+const FIRST_DRAINING = 1_000;
+
 /** Opens the queue. @throws the system's error when its folder cannot be created */
 export function openShippedDecisions(options: ShippedDecisionsOptions): ShippedDecisions {
-  const { data, shipped, process, processes, log } = options;
+  const { data, shipped, processes, log } = options;
   const share = 1 / processes;
   const counted = createRequestTable(share);
-  const queue = openLogQueue({ folder: makeQueueFolder(data), process, share, log, counted });
-  const { done } = createShippedLog({ ...shipped, queue, counted, share });
-  return { done, dropped: queue.dropped, counted: counted.requests, close: queue.close };
+  const open = (number: number): LogQueue =>
+    openLogQueue({ folder: makeQueueFolder(data), process: number, share, log, counted });
+  let queue = open(options.process);
+  /** Lines that earlier queues of this process have dropped. */
+  let dropped = 0;
+  const current: LogQueue = {
+    full: (domain) => queue.full(domain),
+    add: (domain, line) => queue.add(domain, line),
+    drop: (domain) => queue.drop(domain),
+    dropped: () => dropped + queue.dropped(),
+    close: () => queue.close(),
+  };
+  const { done } = createShippedLog({ ...shipped, queue: current, counted, share });
+  return {
+    done,
+    dropped: current.dropped,
+    counted: counted.requests,
+    close: current.close,
+    async release() {
+      const before = queue;
+      queue = open(FIRST_DRAINING + process.pid);
+      await before.close();
+      dropped += before.dropped();
+    },
+  };
 }

@@ -1,5 +1,6 @@
 /** The HTTP and TLS listeners of a node of one process. */
 import type { AddressInfo } from 'node:net';
+import type { InheritedSocket, OpenSocket } from '../handover/sockets.ts';
 import { listenHttp, type RunningListener } from '../listeners/http.ts';
 import type { Acme, AcmeTokens } from '../listeners/tls/acme.ts';
 import type { ContextCache } from '../listeners/tls/certificate-pairs.ts';
@@ -9,7 +10,7 @@ import { trustProxies } from '../proxy/visitor.ts';
 import { joinCertificates, openCertificateFolder, startOrders } from './certificates.ts';
 import type { FeedCertificates } from './feed-certificates.ts';
 import type { NodeProcess } from './node-process.ts';
-import type { EdgeNodeOptions } from './options.ts';
+import { type EdgeNodeOptions, HTTP, HTTPS, OPERATIONS } from './options.ts';
 
 /** Milliseconds that running requests get to end when the node stops. */
 export const GRACE_MS = 10_000;
@@ -19,6 +20,14 @@ export interface NodeListeners {
   readonly url: string;
   /** `null` without TLS. */
   readonly tlsUrl: string | null;
+  /** The listening sockets. */
+  readonly sockets: readonly OpenSocket[];
+  /** Orders certificates by ACME from now on, where that is configured. @throws the system's error of their folder */
+  startOrders(): Promise<void>;
+  /** Orders no more certificates. */
+  stopOrders(): void;
+  /** Accepts no more connections; those accepted are served on. */
+  unlisten(): void;
   /** Reads the certificates again. @throws the system's error when their folder cannot be read */
   reload(): Promise<void>;
   /** Asks clients to close their connections; every request is still served. */
@@ -34,6 +43,8 @@ export interface ListenerParts {
   /** The TLS contexts of the process. */
   readonly contexts: ContextCache;
   readonly feed: FeedCertificates;
+  /** The 48 octets that encrypt session tickets. */
+  readonly ticketKeys: Buffer;
   /** Called with the port of each listener before a request can arrive on it. */
   readonly onListening: (port: number) => void;
 }
@@ -50,7 +61,7 @@ export function configuredPorts({ port, tls, operationsPort }: EdgeNodeOptions):
 export async function openListeners(
   { node, connections, handshakes }: Pick<NodeProcess, 'node' | 'connections' | 'handshakes'>,
   options: EdgeNodeOptions,
-  { tokens, contexts, feed, onListening }: ListenerParts,
+  { tokens, contexts, feed, ticketKeys, onListening }: ListenerParts,
 ): Promise<NodeListeners> {
   const { handler, plans } = node;
   const { host, port, publicPort, tls, log } = options;
@@ -63,31 +74,35 @@ export async function openListeners(
     host,
   };
   const listeners: RunningListener[] = [];
+  const sockets: OpenSocket[] = [];
   let files: Certificates | null = null;
   // A new certificate is in use already: the listener reads `files`.
   const onObtained = (): void => undefined;
   let acme: Acme | null = null;
+  const add = (name: string, listener: RunningListener, configured: number): void => {
+    listeners.push(listener);
+    sockets.push({ name, place: placeOf(options, name, configured), server: listener.server });
+    onListening(listener.address.port);
+  };
+  const socketOf = (name: string): InheritedSocket | null => options.sockets.get(name) ?? null;
   async function stop(): Promise<void> {
     acme?.stop();
     await Promise.all(listeners.map((listener) => listener.stop(GRACE_MS)));
     files?.close();
   }
+  async function startNodeOrders(): Promise<void> {
+    if (tls === null || tls.folder === null || files === null || tls.acme === null) return;
+    acme = await startOrders(tls.folder, tls.acme, { certificates: files, tokens, log, onObtained });
+  }
   try {
-    const plain = await listenHttp({ ...shared, port, publicPort });
-    listeners.push(plain);
-    onListening(plain.address.port);
+    add(HTTP, await listenHttp({ ...shared, port, publicPort, socket: socketOf(HTTP) }), port);
     if (tls !== null) {
-      const { folder } = tls;
-      files = folder === null ? null : await openCertificateFolder(folder, log, contexts);
+      files = tls.folder === null ? null : await openCertificateFolder(tls.folder, log, contexts);
       const certificates = joinCertificates(files, feed);
-      const ports = { port: tls.port, publicPort: tls.publicPort };
+      const place = { port: tls.port, publicPort: tls.publicPort, socket: socketOf(HTTPS) };
       const names = { plans, certificates, onRefused: handshakes.record };
-      const secure = await listenTls({ ...shared, ...ports, ...names, ticketKeys: null });
-      listeners.push(secure);
-      onListening(secure.address.port);
-      if (folder !== null && files !== null && tls.acme !== null) {
-        acme = await startOrders(folder, tls.acme, { certificates: files, tokens, log, onObtained });
-      }
+      add(HTTPS, await listenTls({ ...shared, ...place, ...names, ticketKeys }), tls.port);
+      await startNodeOrders();
     }
   } catch (error) {
     await stop();
@@ -97,12 +112,31 @@ export async function openListeners(
   return {
     url: urlOf('http', plain!.address),
     tlsUrl: secure === undefined ? null : urlOf('https', secure.address),
+    sockets,
+    startOrders: startNodeOrders,
+    stopOrders: () => acme?.stop(),
+    unlisten() {
+      for (const listener of listeners) listener.unlisten();
+    },
     reload: async () => files?.reload(),
     retire() {
       for (const listener of listeners) listener.retire();
     },
     stop,
   };
+}
+
+/**
+ * The configured address of a listener; `null`: its socket is systemd's.
+ * @param port the configured port
+ */
+export function placeOf(
+  { host, operationsAddress, sockets }: Pick<EdgeNodeOptions, 'host' | 'operationsAddress' | 'sockets'>,
+  name: string,
+  port: number,
+): OpenSocket['place'] {
+  if (sockets.get(name)?.isFixed === true) return null;
+  return { host: name === OPERATIONS ? operationsAddress : host, port };
 }
 
 /** `scheme://address:port`, with brackets around an IPv6 address (RFC 3986 §3.2.2). */

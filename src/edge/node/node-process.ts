@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { RATE } from '../../base/buffers/limits.ts';
 import type { SpanSource } from '../../base/telemetry/spans.ts';
+import { restoreCounters, saveCounters } from '../../engine/evaluator/counters/saved.ts';
 import type { WafProgram } from '../../engine/evaluator/index.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
 import { createChallenges } from '../answers/challenge/challenge.ts';
@@ -34,6 +35,7 @@ import type { DomainTokens, OwnTokens } from '../proxy/services.ts';
 import { trustProxies } from '../proxy/visitor.ts';
 import { FILES_MS } from './certificates.ts';
 import type { ShippedDecisions } from './decision-output.ts';
+import type { ProcessState } from './handed-state.ts';
 import type { ResourceShare } from './resource-shares.ts';
 
 /** Request handling of one process. */
@@ -46,6 +48,8 @@ export interface NodeProcess {
   readonly connections: ConnectionBounds;
   /** Receives the TLS handshakes that the process refuses. */
   readonly handshakes: RefusedHandshakes;
+  /** What it remembers of visitors, for the next process. */
+  state(): ProcessState;
   /** Reads the country database and the ranges of bots again, if they changed. */
   reload(): Promise<void>;
   /** Closes files, cache, connections to origins, and last the decision log. */
@@ -75,6 +79,8 @@ export interface NodeProcessOptions {
   readonly log: Logger;
   /** Log for files that cannot be used; silent in all processes but one, as all read the same files. */
   readonly fileLog: Logger;
+  /** What the process before remembered of visitors; absent or `null`: nothing. */
+  readonly before?: ProcessState | null;
 }
 
 /**
@@ -99,10 +105,11 @@ export async function createNodeProcess(
   });
   const requestLogs = [metrics, traffic, decisions, shipped].filter((one) => one !== null);
   const cache = openCache(share, log);
+  const challenges = createChallenges({ secrets: (domain) => parts.secrets.of(node.plans, domain) });
   const node: EdgeNode = createNode({
     ownTokens: parts.tokens,
     domainTokens: parts.domainTokens,
-    challenges: createChallenges({ secrets: (domain) => parts.secrets.of(node.plans, domain) }),
+    challenges,
     classifier: classifierOf(files, share.resolvers),
     requestLog: combineRequestLogs(requestLogs, (error) =>
       log.error({ err: error }, 'a request could not be counted'),
@@ -136,6 +143,11 @@ export async function createNodeProcess(
     onUnserved: (sentence) => log.warn(sentence),
     onFault: (error, about) => log.error({ err: error }, `a fault in ${about}`),
   });
+  const { before = null } = parts;
+  if (before !== null) {
+    restoreCounters(node.counters, before.counters);
+    challenges.addUsedProofs(before.proofs);
+  }
   if (shipped !== null) addShippedLog(metrics.registry, shipped);
   const connections = createBounds(share, log);
   const handshakes = createRefusedHandshakes((sentence) => log.warn(sentence));
@@ -151,6 +163,7 @@ export async function createNodeProcess(
     metrics,
     connections,
     handshakes,
+    state: () => ({ counters: saveCounters(node.counters), proofs: challenges.usedProofs() }),
     reload: files.reload,
     async close() {
       files.close();
@@ -203,6 +216,8 @@ export interface ClearanceSecrets {
   readonly of: (plans: Pick<PlanTable, 'clearanceOf'>, domain: string) => Secrets;
   /** Replaces the common secret. */
   readonly set: (clearance: Clearance) => void;
+  /** The common secret. */
+  readonly common: () => Clearance;
 }
 
 /** A random secret, for a node that has received none from a control plane. */
@@ -217,5 +232,6 @@ export function createClearanceSecrets(first: Clearance): ClearanceSecrets {
     set(clearance) {
       common = clearance;
     },
+    common: () => common,
   };
 }

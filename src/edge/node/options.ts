@@ -6,7 +6,9 @@ import type { CollectorOptions } from '../../base/telemetry/spans.ts';
 import type { SignatureProgram } from '../../engine/plan/signature-program.ts';
 import type { PlanSink } from '../following/plan-table.ts';
 import type { SyncOptions } from '../following/sync-run.ts';
+import type { InheritedSockets, OpenSocket } from '../handover/sockets.ts';
 import type { WorkerEvent } from '../workers/messages.ts';
+import type { HandedState, NodeReport } from './handed-state.ts';
 
 /** A folder of certificates with their keys, `name.crt` beside `name.key`. */
 export interface CertificateFolder {
@@ -125,8 +127,14 @@ export interface EdgeNodeOptions extends ServingOptions {
   readonly decisions: { readonly file: string; readonly rate: number } | null;
   /** Which decisions are shipped to the control plane; `null`: none. Without a control plane it has no effect. */
   readonly shipped: ShippedOptions | null;
-  /** TCP port of the health and metrics listener, always on 127.0.0.1; `null`: no such listener. */
+  /** TCP port of the health and metrics listener; `null`: no such listener. */
   readonly operationsPort: number | null;
+  /** Address of that listener. */
+  readonly operationsAddress: string;
+  /** Sockets that listen already, by the names of `LISTENER_NAMES`; the others are opened. */
+  readonly sockets: InheritedSockets;
+  /** What an earlier process of the node has handed over; `null`: the node starts from its folder alone. */
+  readonly handed: HandedState | null;
   /** Where spans and metrics go by OTLP; `null`: nowhere. */
   readonly collector: CollectorOptions | null;
   readonly log: Logger;
@@ -150,6 +158,21 @@ export interface ShippedOptions {
   readonly linesPerSec: number;
 }
 
+/**
+ * Milliseconds that a process serves its connections after another has taken over, at least: a connection that is idle for so long
+ * has no request under way that its end would cut off.
+ */
+export const QUIET_MS = 1_000;
+
+/** Names of listeners: of their sockets, and of the connections that workers get. */
+export const HTTP = 'http';
+export const HTTPS = 'https';
+/** The health and metrics listener. */
+export const OPERATIONS = 'ops';
+
+/** The listeners of a node, in the order of descriptors without names. */
+export const LISTENER_NAMES = [HTTP, HTTPS, OPERATIONS] as const;
+
 /** A node that serves. */
 export interface RunningNode {
   /** `http://address:port` of the HTTP listener. */
@@ -157,12 +180,35 @@ export interface RunningNode {
   /** `null` without TLS. */
   readonly tlsUrl: string | null;
   /** `null` without a health and metrics listener. */
-  readonly operationsUrl: string | null;
+  operationsUrl(): string | null;
+  /**
+   * Opens the health and metrics listener of a node that takes over, whose probes the process before answers until then. Of
+   * others it is open from the start.
+   */
+  openOperations(): Promise<void>;
+  /** Why no traffic should be sent here, as `/readyz` says; `null`: the node is ready. */
+  unready(): string | null;
+  /** The listening sockets. */
+  sockets(): readonly OpenSocket[];
+  /**
+   * Stops what one process of a folder may do: follows no control plane, orders no certificates, reports no cache, writes no
+   * cached response, releases the folder. Requests are served on. @returns the state for the next process
+   */
+  release(): Promise<HandedState>;
+  /** Starts again what `release` has stopped. @throws StoreFault when another process has the folder */
+  reclaim(): Promise<void>;
+  /**
+   * Stops listening and drains as `stop`, for at least `QUIET_MS`; what is still counted goes to `report`.
+   * @param report sends to the process that has taken over
+   */
+  leave(drainMs: number, report: (counted: NodeReport) => Promise<void>): Promise<void>;
+  /** Takes what the process before still counts. */
+  absorb(report: NodeReport): void;
   /** Opens the decision log again and reads changed files (certificates, countries, ranges, plans); for SIGHUP. */
   reload(): void;
   /**
    * Reports itself not ready and asks clients to close their connections while it serves for `drainMs` more; then lets
-   * requests end within `GRACE_MS`, reports the counted traffic, and closes everything.
+   * requests end within `GRACE_MS`, reports the counted traffic, and closes everything. A second call ends the drain.
    */
   stop(drainMs: number): Promise<void>;
 }

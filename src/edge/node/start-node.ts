@@ -12,10 +12,24 @@ import type { EdgeNodeOptions, RunningNode } from './options.ts';
  * when a worker ends during the start; TrustFault when the configured key and the stored one differ
  */
 export async function startNode(options: EdgeNodeOptions): Promise<RunningNode> {
-  const release = takeFolder(options.data);
+  let unlock = takeFolder(options.data);
+  /** Once, as the next lock of the folder may be another process's. */
+  const release = (): void => {
+    unlock();
+    unlock = () => undefined;
+  };
   const running = await startProcesses(options);
   return {
     ...running,
+    async release() {
+      const state = await running.release();
+      release();
+      return state;
+    },
+    async reclaim() {
+      unlock = takeFolder(options.data);
+      await running.reclaim();
+    },
     async stop(drainMs) {
       await running.stop(drainMs);
       release();

@@ -1,18 +1,21 @@
 /** A node of one process: request handling, listeners, the source of plans, and the health and metrics listener. */
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { addBuildInfo } from '../../base/telemetry/metrics/process.ts';
 import { PLAN_VERSION } from '../../engine/plan/layout.ts';
 import { loadWarm } from '../../engine/waf/load/load.ts';
 import { createTrafficCounter, type TrafficCounter } from '../following/traffic/counter.ts';
 import type { AcmeTokens } from '../listeners/tls/acme.ts';
 import { createContextCache } from '../listeners/tls/certificate-pairs.ts';
-import { PROBES_DUE, type RunningHealthListener, startHealthListener } from '../proxy/health.ts';
+import { PROBES_DUE } from '../proxy/health.ts';
 import { addSyncMetrics, unreadySync } from '../proxy/log/metrics.ts';
 import { createTrafficLog, type RequestLog } from '../proxy/log/request-log.ts';
+import { type CountsRelay, createCountsRelay } from './counts-relay.ts';
 import { openDecisionLog, openShippedDecisions, type ShippedDecisions } from './decision-output.ts';
+import { createEnding } from './ending.ts';
 import { createFeedCertificates, createFeedTokens } from './feed-certificates.ts';
-import { configuredPorts, openListeners } from './listeners.ts';
+import { createFollowedSource, type FollowedSource } from './followed-source.ts';
+import { type HandedState, handedState, memoryBefore, TICKET_KEY_OCTETS } from './handed-state.ts';
+import { configuredPorts, type NodeListeners, openListeners } from './listeners.ts';
 import {
   createClearanceSecrets,
   createNodeProcess,
@@ -20,8 +23,9 @@ import {
   randomClearance,
 } from './node-process.ts';
 import { startNodeTelemetry } from './node-telemetry.ts';
-import { type EdgeNodeOptions, type RunningNode, reportReloads } from './options.ts';
-import { followPlans, type PlanSource } from './plan-source.ts';
+import { createOperations, isOpenAtStart, type NodeOperations } from './operations.ts';
+import { type EdgeNodeOptions, QUIET_MS, type RunningNode, reportReloads } from './options.ts';
+import { followPlans } from './plan-source.ts';
 import { type CacheReporter, startCacheReports } from './report-cache.ts';
 import { removeOtherCaches, resourceShareOf } from './resource-shares.ts';
 
@@ -29,19 +33,16 @@ type Stage = 'starting' | 'serving' | 'draining';
 
 /** Starts the process; as `startNode`. */
 export async function startSingleProcess(options: EdgeNodeOptions): Promise<RunningNode> {
-  const { log, signatures, collector, version } = options;
-  const secrets = createClearanceSecrets(randomClearance());
-  const tokens: AcmeTokens = new Map();
+  const { log, signatures, collector, version, handed } = options;
+  const { secrets, tokens, ticketKeys, save } = openMemory(handed);
   const domainTokens = createFeedTokens();
   const contexts = createContextCache();
   const feed = createFeedCertificates(contexts);
   const ownPorts = configuredPorts(options);
   const decisions = openDecisionLog(options);
   const shipped = shippedOf(options);
-  let source: PlanSource | null = null;
-  let counter: TrafficCounter | null = null;
+  const relay = createCountsRelay(log);
   let traffic: RequestLog | null = null;
-  let cacheReports: CacheReporter | null = null;
   const telemetry = await startNodeTelemetry(
     collector === null ? null : { collector, version, instance: randomUUID() },
     { registry: () => serving.metrics.registry, worker: null, log },
@@ -59,58 +60,139 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
     shipped,
     log,
     fileLog: log,
+    before: memoryBefore(handed, 0, 1),
   });
   addBuildInfo(serving.metrics.registry, { version, planFormat: PLAN_VERSION });
-  let operations: RunningHealthListener | null = null;
+  const { plans } = serving.node;
+  const receivers = { plans, certificates: feed, challenges: domainTokens, onSecret: secrets.set };
+  const source = createFollowedSource(options, { relay, follow: () => followPlans(options, receivers) });
   let stage: Stage = 'starting';
+  const unready = (): string | null => (stage === 'serving' ? unreadyNode(serving, source) : stage);
+  const operations = createOperations(options, { registry: () => serving.metrics.registry, unready });
+  let counter: TrafficCounter | null = null;
+  const reports = createReports(serving, source, log);
+  async function close(): Promise<void> {
+    await counter?.stop();
+    await reports.stop();
+    // Before the last shipment, which sends what is on the disk.
+    await shipped?.close();
+    await source.stop();
+    await telemetry?.stop();
+    operations.close();
+    await serving.close();
+  }
   try {
-    const { plans } = serving.node;
-    const receivers = { plans, certificates: feed, challenges: domainTokens, onSecret: secrets.set };
-    source = await followPlans(options, receivers);
-    if (source.traffic !== null) {
-      counter = createTrafficCounter({ send: source.traffic.add });
+    await source.start();
+    if (source.current()?.traffic != null) {
+      counter = createTrafficCounter({ send: relay.add });
       traffic = createTrafficLog(counter);
     }
-    cacheReports = reportsOf(serving, source, log);
-    operations = await openOperations(options, { serving, source, stage: () => stage });
-    if (operations !== null) ownPorts.add(Number(new URL(operations.url).port));
+    reports.start();
+    if (source.progress() !== null) addSyncMetrics(serving.metrics.registry, () => source.progress()!);
+    if (isOpenAtStart(options)) await operations.open();
     const onListening = (port: number): void => void ownPorts.add(port);
-    const opened = await openListeners(serving, options, { tokens, contexts, feed, onListening });
-    const { stop: stopListening, retire, reload, ...urls } = opened;
-    const { check, stop: stopFollowing } = source;
+    if (operations.port() !== null) onListening(operations.port()!);
+    const opened = await openListeners(serving, options, { tokens, contexts, feed, ticketKeys, onListening });
     removeOtherCaches(options, 1);
     stage = 'serving';
+    const end = createEnding(log, async (drained) => {
+      stage = 'draining';
+      opened.retire();
+      await drained();
+      await opened.stop();
+      await close();
+    });
     return {
-      ...urls,
-      operationsUrl: operations?.url ?? null,
+      url: opened.url,
+      tlsUrl: opened.tlsUrl,
+      operationsUrl: operations.url,
+      openOperations: operations.open,
+      unready,
       reload() {
         decisions?.reopen();
-        reportReloads(log, [check(), serving.reload(), reload()]);
+        reportReloads(log, [source.check(), serving.reload(), opened.reload()]);
       },
-      async stop(drainMs) {
-        stage = 'draining';
-        log.info({ seconds: drainMs / 1_000 }, 'the node drains');
-        retire();
-        await sleep(drainMs);
-        await stopListening();
-        await counter?.stop();
-        await cacheReports?.stop();
-        // Before the last shipment, which sends what is on the disk.
-        await shipped?.close();
-        await stopFollowing();
-        await telemetry?.stop();
-        operations?.close();
-        await serving.close();
-      },
+      ...createHandOver(
+        { serving, opened, operations, source, relay, shipped, end },
+        { memory: save, reports },
+      ),
+      stop: end,
     };
   } catch (error) {
-    await counter?.stop();
-    await cacheReports?.stop();
-    await source?.stop();
-    operations?.close();
-    await serving.close();
+    await close();
     throw error;
   }
+}
+
+/** What a process of the node serves with and hands over besides its counts of visitors. */
+function openMemory(handed: HandedState | null) {
+  const secrets = createClearanceSecrets(handed?.clearance ?? randomClearance());
+  const tokens: AcmeTokens = new Map(handed?.tokens);
+  const ticketKeys =
+    handed === null ? randomBytes(TICKET_KEY_OCTETS) : Buffer.from(handed.ticketKeys, 'base64');
+  const save = (): Pick<HandedState, 'clearance' | 'ticketKeys' | 'tokens'> => ({
+    clearance: secrets.common(),
+    ticketKeys: ticketKeys.toString('base64'),
+    tokens: [...tokens],
+  });
+  return { secrets, tokens, ticketKeys, save };
+}
+
+/** Why a process that serves is not ready for traffic; `null`: it is. */
+function unreadyNode({ node }: NodeProcess, source: FollowedSource): string | null {
+  if (node.plans.size === 0) return 'no plan is served yet';
+  if (node.probing()) return PROBES_DUE;
+  const progress = source.progress();
+  return progress === null ? null : unreadySync(progress);
+}
+
+interface HandOverServices {
+  readonly serving: NodeProcess;
+  readonly opened: NodeListeners;
+  readonly operations: NodeOperations;
+  readonly source: FollowedSource;
+  readonly relay: CountsRelay;
+  readonly shipped: ShippedDecisions | null;
+  readonly end: (drainMs: number) => Promise<void>;
+}
+
+interface HandOverState {
+  /** What is handed over of the node besides its process. */
+  readonly memory: () => Pick<HandedState, 'clearance' | 'ticketKeys' | 'tokens'>;
+  /** The reports of the cache. */
+  readonly reports: SourceReports;
+}
+
+/** The part of a node that concerns the next process and the one before. */
+function createHandOver(
+  { serving, opened, operations, source, relay, shipped, end }: HandOverServices,
+  { memory, reports }: HandOverState,
+): Pick<RunningNode, 'sockets' | 'release' | 'reclaim' | 'leave' | 'absorb'> {
+  return {
+    sockets: () => [...opened.sockets, ...operations.sockets()],
+    async release() {
+      opened.stopOrders();
+      await relay.to(null);
+      await reports.stop();
+      await source.pause();
+      serving.cache?.releaseDisk();
+      await shipped?.release();
+      return handedState({ ...memory(), processes: [serving.state()], routeSeed: null });
+    },
+    async reclaim() {
+      serving.cache?.reclaimDisk();
+      await source.start();
+      reports.start();
+      await opened.startOrders();
+    },
+    async leave(drainMs, report) {
+      opened.unlisten();
+      operations.unlisten();
+      await relay.to((counted) => report({ kind: 'counted', counted }));
+      await end(Math.max(QUIET_MS, drainMs));
+    },
+    absorb: relay.absorb,
+  };
 }
 
 /** The queue of decisions for the control plane; `null`: none are shipped. */
@@ -119,37 +201,25 @@ function shippedOf({ plans, shipped, data, log }: EdgeNodeOptions): ShippedDecis
   return openShippedDecisions({ data, shipped, process: 0, processes: 1, log });
 }
 
-/** Starts to report what the cache has stored; `null`: it has no cache, or nobody to report to. */
-function reportsOf(
+/** The reports of what the cache has stored. */
+interface SourceReports {
+  /** Reports to the source that is followed now; without an effect where there is no cache, or nobody to report to. */
+  start(): void;
+  stop(): Promise<void>;
+}
+
+function createReports(
   { cache, node: { plans } }: NodeProcess,
-  { reportCache: send }: PlanSource,
+  source: FollowedSource,
   log: EdgeNodeOptions['log'],
-): CacheReporter | null {
-  if (cache === null || send === null) return null;
-  return startCacheReports({ cache, plans, process: 0, send, log });
-}
-
-interface Observed {
-  readonly serving: Pick<NodeProcess, 'node' | 'metrics'>;
-  readonly source: PlanSource;
-  readonly stage: () => Stage;
-}
-
-/** Adds the metrics of sync and opens the health and metrics listener; `null`: none is configured. */
-async function openOperations(
-  { operationsPort }: EdgeNodeOptions,
-  { serving: { node, metrics }, source: { progress }, stage }: Observed,
-): Promise<RunningHealthListener | null> {
-  if (progress !== null) addSyncMetrics(metrics.registry, progress);
-  if (operationsPort === null) return null;
-  return startHealthListener({
-    port: operationsPort,
-    registry: () => metrics.registry,
-    unready() {
-      if (stage() !== 'serving') return stage();
-      if (node.plans.size === 0) return 'no plan is served yet';
-      if (node.probing()) return PROBES_DUE;
-      return progress === null ? null : unreadySync(progress());
+): SourceReports {
+  let running: CacheReporter | null = null;
+  return {
+    start() {
+      const send = source.current()?.reportCache ?? null;
+      running =
+        cache === null || send === null ? null : startCacheReports({ cache, plans, process: 0, send, log });
     },
-  });
+    stop: async () => running?.stop(),
+  };
 }

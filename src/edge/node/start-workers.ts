@@ -3,16 +3,15 @@
  * collects logs and metrics; its workers (`worker.ts`) serve. The protocol between them is in `src/edge/workers`.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:net';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Registry } from 'prom-client';
 import { addBuildInfo, addProcessMetrics } from '../../base/telemetry/metrics/process.ts';
 import type { Telemetry } from '../../base/telemetry/spans.ts';
 import { PLAN_VERSION } from '../../engine/plan/layout.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
-import { type RunningHealthListener, startHealthListener } from '../proxy/health.ts';
+import type { ListenPlace, OpenSocket } from '../handover/sockets.ts';
 import type { LineWriter } from '../proxy/log/line-writer.ts';
 import { addLog, addSyncMetrics, unreadySync } from '../proxy/log/metrics.ts';
 import { trustProxies } from '../proxy/visitor.ts';
@@ -20,86 +19,151 @@ import { type RunningPrimary, startPrimary } from '../workers/primary.ts';
 import { createSharedState, type SharedState } from '../workers/shared-state.ts';
 import { collectLines } from '../workers/start-program.ts';
 import { openCertificateFolder, startOrders } from './certificates.ts';
+import { type CountsRelay, createCountsRelay } from './counts-relay.ts';
 import { openLineWriter } from './decision-output.ts';
-import { GRACE_MS, urlOf } from './listeners.ts';
+import { createEnding } from './ending.ts';
+import { createFollowedSource, type FollowedSource } from './followed-source.ts';
+import { handedState, memoryBefore, packMemory, TICKET_KEY_OCTETS, unpackMemory } from './handed-state.ts';
+import { GRACE_MS, placeOf, urlOf } from './listeners.ts';
 import { randomClearance } from './node-process.ts';
 import { type NodeTelemetryOptions, startNodeTelemetry } from './node-telemetry.ts';
-import { type EdgeNodeOptions, type RunningNode, reportReloads } from './options.ts';
-import { followPlans, type PlanSource } from './plan-source.ts';
+import { createOperations, isOpenAtStart, type NodeOperations } from './operations.ts';
+import { type EdgeNodeOptions, HTTP, HTTPS, QUIET_MS, type RunningNode, reportReloads } from './options.ts';
+import { followPlans } from './plan-source.ts';
 import { removeOtherCaches, resourceShareOf } from './resource-shares.ts';
-import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
+import type { WorkerSettings } from './worker-settings.ts';
 
 /** Starts the primary and `options.workers` workers; as `startNode`. */
 export async function startWorkers(options: EdgeNodeOptions): Promise<RunningNode> {
-  const { log, plans, collector, version } = options;
+  const { log, plans, collector, version, handed } = options;
   const sharedState = createSharedState({ inFiles: plans.kind === 'control' });
   const onSecret = (clearance: Clearance): void => {
     sharedState
       .setClearance(clearance)
       .catch((error: unknown) => log.error({ err: error }, 'a worker has an old secret'));
   };
-  onSecret(randomClearance());
+  onSecret(handed?.clearance ?? randomClearance());
+  for (const [token, answer] of handed?.tokens ?? []) await sharedState.setToken(token, answer);
+  const ticketKeys = handed?.ticketKeys ?? randomBytes(TICKET_KEY_OCTETS).toString('base64');
   const lines = openLineWriter(options);
-  let source: PlanSource | null = null;
+  const relay = createCountsRelay(log);
+  const { certificates, challenges } = sharedState;
+  const receivers = { plans: sharedState, certificates, challenges, onSecret };
+  const source = createFollowedSource(options, { relay, follow: () => followPlans(options, receivers) });
   let primary: RunningPrimary | null = null;
   let orders: CertificateOrders | null = null;
-  let operations: RunningHealthListener | null = null;
   let telemetry: Telemetry | null = null;
+  function unready(): string | null {
+    const reason = primary === null ? 'starting' : primary.unready();
+    return reason ?? unreadyPlans(sharedState, source);
+  }
+  const operations = createOperations(options, {
+    registry: () => primary?.registry() ?? new Registry(),
+    unwell: () => primary?.unwell() ?? null,
+    unready,
+  });
   const exported = collector === null ? null : { collector, version, instance: randomUUID() };
-  async function stop(drainMs: number): Promise<void> {
-    log.info({ seconds: drainMs / 1_000 }, 'the node drains');
+  const end = createEnding(log, async (drained) => {
     primary?.retire();
-    await sleep(drainMs);
+    await drained();
     orders?.stop();
     // Before the workers end: the last export has their metrics.
     await telemetry?.stop();
     await primary?.stop(GRACE_MS);
-    await source?.stop();
-    operations?.close();
+    await source.stop();
+    operations.close();
     await lines?.close();
-  }
+  });
   try {
-    const { certificates, challenges } = sharedState;
-    source = await followPlans(options, { plans: sharedState, certificates, challenges, onSecret });
+    await source.start();
     // Before the workers: their settings list its port, which no origin may have.
-    operations = await openOperations(options, { sharedState, source, primary: () => primary });
-    primary = await startProcesses(options, { sharedState, lines, source, operations, exported });
+    if (isOpenAtStart(options)) await operations.open();
+    const parts = { sharedState, lines, source, relay, operations, exported, ticketKeys };
+    primary = await startProcesses(options, parts);
     const { registry } = primary;
     telemetry = await startNodeTelemetry(exported, { registry, worker: null, log });
     orders = await orderCertificates(options, sharedState);
   } catch (error) {
-    await stop(0);
+    await end(0);
     throw error;
   }
   removeOtherCaches(options, options.workers);
-  const { addresses } = primary;
-  const { check } = source;
+  const running = primary;
+  const { addresses, servers } = running;
   return {
     url: urlOf('http', addresses[HTTP]!),
     tlsUrl: addresses[HTTPS] === undefined ? null : urlOf('https', addresses[HTTPS]),
-    operationsUrl: operations?.url ?? null,
+    operationsUrl: operations.url,
+    openOperations: operations.open,
+    unready,
+    sockets: () => [...openSockets(options, servers), ...operations.sockets()],
     reload() {
       lines?.reopen();
-      reportReloads(log, [check(), sharedState.reload()]);
+      reportReloads(log, [source.check(), sharedState.reload()]);
     },
-    stop,
+    async release() {
+      orders?.stop();
+      await relay.to(null);
+      await source.pause();
+      const memories = await running.release();
+      return handedState({
+        clearance: sharedState.clearance() ?? randomClearance(),
+        ticketKeys,
+        tokens: sharedState.tokens(),
+        processes: memories.map(unpackMemory),
+        routeSeed: running.routeSeed,
+      });
+    },
+    async reclaim() {
+      running.reclaim();
+      await source.start();
+      orders = await orderCertificates(options, sharedState);
+    },
+    async leave(drainMs, report) {
+      running.unlisten();
+      operations.unlisten();
+      await relay.to((counted) => report({ kind: 'counted', counted }));
+      await end(Math.max(QUIET_MS, drainMs));
+    },
+    absorb: relay.absorb,
+    stop: end,
   };
+}
+
+/** Why the plans are not ready for traffic; `null`: they are. */
+function unreadyPlans({ size }: SharedState, source: FollowedSource): string | null {
+  if (size === 0) return 'no plan is served yet';
+  const progress = source.progress();
+  return progress === null ? null : unreadySync(progress);
+}
+
+/** The listening sockets of the workers. */
+function openSockets(options: EdgeNodeOptions, servers: ReadonlyMap<string, Server>): readonly OpenSocket[] {
+  const ports = new Map([
+    [HTTP, options.port],
+    [HTTPS, options.tls?.port ?? 0],
+  ]);
+  return [...servers].map(([name, server]) => {
+    return { name, place: placeOf(options, name, ports.get(name)!), server };
+  });
 }
 
 interface PrimaryParts {
   readonly sharedState: SharedState;
   readonly lines: LineWriter | null;
-  readonly source: PlanSource;
-  readonly operations: RunningHealthListener | null;
+  readonly source: FollowedSource;
+  readonly relay: CountsRelay;
+  readonly operations: NodeOperations;
   /** What the processes export with; `null`: no collector is configured. */
   readonly exported: NodeTelemetryOptions | null;
+  /** TLS session ticket keys in base64. */
+  readonly ticketKeys: string;
 }
 
-async function startProcesses(
-  options: EdgeNodeOptions,
-  { sharedState, lines, source, operations, exported }: PrimaryParts,
-): Promise<RunningPrimary> {
-  const { host, port, tls, workers, log, onWorkerEvent } = options;
+async function startProcesses(options: EdgeNodeOptions, parts: PrimaryParts): Promise<RunningPrimary> {
+  const { sharedState, lines, source, relay } = parts;
+  const { host, port, tls, workers, log, handed, onWorkerEvent } = options;
+  const counted = source.current()?.traffic != null;
   const [trusted, proxies] = [trustProxies(options.trusted), trustProxies(options.proxies)];
   const collect = (output: Readable, into: LineWriter): void => {
     collectLines(output, into).catch((error: unknown) =>
@@ -110,32 +174,42 @@ async function startProcesses(
   addBuildInfo(registry, { version: options.version, planFormat: PLAN_VERSION });
   addProcessMetrics(registry);
   if (lines !== null) addLog(registry, lines.stats);
-  if (source.progress !== null) addSyncMetrics(registry, source.progress);
+  if (source.progress() !== null) addSyncMetrics(registry, () => source.progress()!);
+  const place = (name: string, ofPort: number): ListenPlace => {
+    return { host, port: ofPort, socket: options.sockets.get(name) ?? null };
+  };
   let started = false;
   const primary = await startPrimary({
     program: { file: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [], env: workerEnv() },
     workers,
-    listeners: { [HTTP]: { host, port }, ...(tls === null ? {} : { [HTTPS]: { host, port: tls.port } }) },
+    listeners: { [HTTP]: place(HTTP, port), ...(tls === null ? {} : { [HTTPS]: place(HTTPS, tls.port) }) },
+    routeSeed: handed?.routeSeed ?? null,
+    before: Array.from({ length: workers }, (_, index) => {
+      const memory = memoryBefore(handed, index, workers);
+      return memory === null ? null : packMemory(memory);
+    }),
     isProxy: (address) => trusted.has(address) || proxies.has(address),
     sharedState,
-    settings: (addresses) =>
-      workerSettings(options, { addresses, operations, exported, counted: source.traffic !== null }),
+    settings: (ports) => workerSettings(options, { ...parts, ports, counted }),
     onOutput: lines === null ? null : (output) => collect(output, lines),
-    onCounted: (counted) => {
-      source.traffic
-        ?.add(counted)
+    onCounted: (seconds) => {
+      relay
+        .add(seconds)
         .catch((error: unknown) => log.error({ err: error }, 'traffic counts of a worker are lost'));
     },
     onCached(report) {
-      source.reportCache?.(report).catch((error: unknown) => {
-        log.warn({ err: error }, 'a report of what a worker has cached is lost; a later one repeats it');
-      });
+      source
+        .current()
+        ?.reportCache?.(report)
+        .catch((error: unknown) => {
+          log.warn({ err: error }, 'a report of what a worker has cached is lost; a later one repeats it');
+        });
     },
     registry,
     // A worker that ends before all are ready ends the start, whose fault has the reason.
     onEvent(event) {
       if (!started) return;
-      if (event.kind === 'ended') source.traffic?.lostSpan();
+      if (event.kind === 'ended') source.current()?.traffic?.lostSpan();
       onWorkerEvent(event);
     },
   });
@@ -149,30 +223,29 @@ function workerEnv(): NodeJS.ProcessEnv {
   return env;
 }
 
-interface Bound extends Pick<PrimaryParts, 'operations' | 'exported'> {
-  readonly addresses: Readonly<Record<string, AddressInfo>>;
+interface Bound extends Pick<PrimaryParts, 'operations' | 'exported' | 'ticketKeys'> {
+  /** Of the listeners, by name. */
+  readonly ports: Readonly<Record<string, number>>;
   readonly counted: boolean;
 }
 
 function workerSettings(
   options: EdgeNodeOptions,
-  { addresses, operations, exported, counted }: Bound,
+  { ports, operations, exported, counted, ticketKeys }: Bound,
 ): WorkerSettings {
   const { publicPort, tls, plans, signatures, decisions, data, log, workers } = options;
+  const operationsPort = operations.port();
   return {
     share: resourceShareOf(options, workers),
     ports: {
-      http: publicPort ?? addresses[HTTP]!.port,
-      https: tls === null ? null : (tls.publicPort ?? addresses[HTTPS]!.port),
+      http: publicPort ?? ports[HTTP]!,
+      https: tls === null ? null : (tls.publicPort ?? ports[HTTPS]!),
     },
-    ownPorts: [
-      ...Object.values(addresses).map(({ port }) => port),
-      ...(operations === null ? [] : [Number(new URL(operations.url).port)]),
-    ],
+    ownPorts: [...Object.values(ports), ...(operationsPort === null ? [] : [operationsPort])],
     data,
     listsHosts: plans.kind === 'file',
     signatures: signatures === null ? null : Buffer.from(signatures.sealed()).toString('base64'),
-    ticketKeys: randomBytes(48).toString('base64'),
+    ticketKeys,
     logRate: decisions === null ? null : decisions.rate,
     shipped: plans.kind === 'control' ? options.shipped : null,
     workers,
@@ -180,30 +253,6 @@ function workerSettings(
     counted,
     exported,
   };
-}
-
-interface Observed extends Pick<PrimaryParts, 'sharedState' | 'source'> {
-  /** `null` until the workers are started. */
-  readonly primary: () => RunningPrimary | null;
-}
-
-async function openOperations(
-  { operationsPort }: EdgeNodeOptions,
-  { sharedState, source: { progress }, primary }: Observed,
-): Promise<RunningHealthListener | null> {
-  if (operationsPort === null) return null;
-  return startHealthListener({
-    port: operationsPort,
-    registry: () => primary()?.registry() ?? new Registry(),
-    unwell: () => primary()?.unwell() ?? null,
-    unready() {
-      const running = primary();
-      const reason = running === null ? 'starting' : running.unready();
-      if (reason !== null) return reason;
-      if (sharedState.size === 0) return 'no plan is served yet';
-      return progress === null ? null : unreadySync(progress());
-    },
-  });
 }
 
 // Certificates by ACME for a node of several processes: the primary orders them; every worker answers the authority's

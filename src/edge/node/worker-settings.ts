@@ -30,7 +30,3 @@ export interface WorkerSettings {
   /** What the worker exports its spans with; `null`: no collector is configured. */
   readonly exported: NodeTelemetryOptions | null;
 }
-
-/** Listener names, sent with each connection. */
-export const HTTP = 'http';
-export const HTTPS = 'https';

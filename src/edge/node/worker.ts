@@ -29,6 +29,7 @@ import {
   type FeedCertificates,
   type FeedTokens,
 } from './feed-certificates.ts';
+import { packMemory, unpackMemory } from './handed-state.ts';
 import {
   type ClearanceSecrets,
   createClearanceSecrets,
@@ -37,16 +38,17 @@ import {
   randomClearance,
 } from './node-process.ts';
 import { startNodeTelemetry } from './node-telemetry.ts';
+import { HTTP, HTTPS } from './options.ts';
 import { startCacheReports } from './report-cache.ts';
 import { type ResourceShare, workerFolder } from './resource-shares.ts';
-import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
+import type { WorkerSettings } from './worker-settings.ts';
 
 /** Log level of a logger that writes nothing. */
 const SILENT = { level: 'silent' } as const;
 
 /** Creates everything that serves, applies the shared state of the start, and returns the operations of the primary. */
 async function begin(
-  { index, settings: sent, changes }: WorkerStart,
+  { index, settings: sent, changes, before, isReleased }: WorkerStart,
   primary: PrimaryChannel,
 ): Promise<JoinedWorker> {
   const settings = sent as WorkerSettings;
@@ -60,20 +62,26 @@ async function begin(
   // The primary exports the metrics of all processes.
   const exporting = { registry: null, worker: index, log: fileLog };
   const telemetry = await startNodeTelemetry(settings.exported, exporting);
-  const serving = await createNodeProcess(withOwnCache(settings.share, index), {
-    waf: openWaf(settings.signatures),
-    secrets,
-    traffic: counter === null ? null : createTrafficLog(counter),
-    spans: telemetry?.spans ?? null,
-    tokens,
-    domainTokens,
-    listsHosts: settings.listsHosts,
-    ownPorts: new Set(settings.ownPorts),
-    decisions: openDecisions(settings.logRate, log),
-    shipped: shippedOf(settings, { index, log }),
-    log,
-    fileLog,
-  });
+  const shipped = shippedOf(settings, { index, log });
+  if (isReleased) await shipped?.release();
+  const serving = await createNodeProcess(
+    isReleased ? withoutDisk(settings.share) : withOwnCache(settings.share, index),
+    {
+      waf: openWaf(settings.signatures),
+      secrets,
+      traffic: counter === null ? null : createTrafficLog(counter),
+      spans: telemetry?.spans ?? null,
+      tokens,
+      domainTokens,
+      listsHosts: settings.listsHosts,
+      ownPorts: new Set(settings.ownPorts),
+      decisions: openDecisions(settings.logRate, log),
+      shipped,
+      log,
+      fileLog,
+      before: before === null ? null : unpackMemory(before),
+    },
+  );
   const { node, metrics, cache } = serving;
   const cacheReports =
     cache === null || !settings.counted
@@ -103,6 +111,12 @@ async function begin(
     async reload() {
       await Promise.all([files?.reload(), serving.reload()]);
     },
+    async release() {
+      cache?.releaseDisk();
+      await shipped?.release();
+      return packMemory(serving.state());
+    },
+    reclaim: () => cache?.reclaimDisk(),
     retire() {
       for (const acceptor of acceptors.values()) acceptor.retire();
     },
@@ -150,6 +164,11 @@ function applyTo({ plans, secrets, feed, domainTokens, tokens }: ChangedState) {
         change satisfies never;
     }
   };
+}
+
+/** Another process of the node has the cache's folder. */
+function withoutDisk(share: ResourceShare): ResourceShare {
+  return { ...share, cacheFolder: null };
 }
 
 function withOwnCache(share: ResourceShare, index: number): ResourceShare {

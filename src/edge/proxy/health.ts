@@ -1,10 +1,11 @@
 /** The readiness of a node: the first probes of its origins, and its health and metrics listener on loopback. */
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:net';
 import type { Registry } from 'prom-client';
+import { foreignHost } from '../../base/addresses/host.ts';
 import { createOperationsServer } from '../../base/telemetry/metrics/operations-server.ts';
 import { hasProbes } from '../../engine/evaluator/index.ts';
 import type { Installed, PlanTable } from '../following/plan-table.ts';
+import { type ListenPlace, listenOn } from '../handover/sockets.ts';
 import { FIRST_PROBES_MS } from './limits.ts';
 import type { Origins } from './origin/request.ts';
 
@@ -71,7 +72,7 @@ function isProbed(entry: Installed): boolean {
   }
 }
 
-// The node's health and metrics listener on loopback (`base/telemetry/metrics/operations-server.ts`): healthy while all processes run, ready
+// The node's health and metrics listener (`base/telemetry/metrics/operations-server.ts`): healthy while all processes run, ready
 // while plans are served and the node is not draining.
 
 export interface NodeHealthOptions {
@@ -86,27 +87,45 @@ export interface NodeHealthOptions {
 export interface RunningHealthListener {
   /** `http://127.0.0.1:port` */
   readonly url: string;
+  readonly server: Server;
+  /** Stops accepting connections; a response under way is finished. */
+  unlisten(): void;
   close(): void;
 }
 
-/** Listens on loopback. @throws Error as `listen` does, when the port is taken */
-export async function startHealthListener(
-  options: NodeHealthOptions & { readonly port: number },
-): Promise<RunningHealthListener> {
+/** The state to show, and where. Default address: 127.0.0.1. */
+export type NodeHealthListenerOptions = NodeHealthOptions &
+  Omit<ListenPlace, 'host'> & { readonly host?: string };
+
+/** Listens. @throws Error as `listen` does, when the port is taken */
+export async function startHealthListener({
+  host: wanted = '127.0.0.1',
+  port: wantedPort,
+  socket = null,
+  ...options
+}: NodeHealthListenerOptions): Promise<RunningHealthListener> {
+  let checksHost = true;
   const server = createOperationsServer({
     registry: options.registry,
     unready: options.unready,
     unwell: options.unwell ?? (() => null),
     metricsFault: (error) =>
       `the metrics cannot be gathered: ${error instanceof Error ? error.message : String(error)}`,
+    checksHost: () => checksHost,
   });
-  server.listen(options.port, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { address, port } = await listenOn(server, { host: wanted, port: wantedPort, socket });
+  const host = address.includes(':') ? `[${address}]` : address;
+  // On loopback a foreign Host is a page in a browser of this machine; elsewhere probes use any name of the node.
+  checksHost = foreignHost(host) === null;
+  const unlisten = (): void => {
+    if (server.listening) server.close();
+  };
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
+    server,
+    unlisten,
     close() {
-      server.close();
+      unlisten();
       server.closeAllConnections();
     },
   };

@@ -6,7 +6,12 @@ import { BODY_OCTETS, DISK_OCTETS, RATE, type RateBounds } from '../../base/buff
 import { createBufferSpace } from '../../base/buffers/space.ts';
 import type { SpanSource } from '../../base/telemetry/spans.ts';
 import { steadyNow } from '../../base/text/time.ts';
-import { createCounters, type EvaluatorOptions, type WafProgram } from '../../engine/evaluator/index.ts';
+import {
+  type BoundedCounters,
+  createCounters,
+  type EvaluatorOptions,
+  type WafProgram,
+} from '../../engine/evaluator/index.ts';
 import type { HttpCache } from '../cache/request.ts';
 import type { Classifier } from '../decide/request-context.ts';
 import { createUnserved } from '../decide/unserved.ts';
@@ -76,6 +81,8 @@ export interface EdgeNode {
   readonly handler: Handler;
   readonly plans: PlanTable;
   readonly origins: Origins;
+  /** The rate counters of all domains. */
+  readonly counters: Pick<BoundedCounters, 'parts'>;
   /** Whether first probes of pools are due, for a bounded time after the first plan: the node is not ready. */
   probing(): boolean;
   /** Octets stored for slow clients now. */
@@ -149,6 +156,7 @@ export function createNode(options: NodeOptions): EdgeNode {
     plans,
     probing,
     origins,
+    counters,
     buffers: () => ({ memory: buffers.space.memory.octets, disk: buffers.space.diskOctets() }),
     async close() {
       await origins.close();

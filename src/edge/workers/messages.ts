@@ -54,6 +54,10 @@ export interface WorkerStart {
   readonly settings: unknown;
   /** The whole shared state, as changes from nothing. */
   readonly changes: readonly SharedStateChange[];
+  /** What the worker of this number remembered in the primary before this one, JSON-safe; `null`: nothing. */
+  readonly before: unknown;
+  /** Another process has the node's folder: the worker serves without its part of it. */
+  readonly isReleased: boolean;
 }
 
 /** From the primary. `number` identifies a request; its reply repeats it. */
@@ -65,6 +69,10 @@ export type ToWorker =
   /** Read changed files: certificates, countries, ranges of bots. */
   | { readonly kind: 'reload'; readonly number: number }
   | { readonly kind: 'metrics'; readonly number: number }
+  /** Stop to use the node's folder; the worker replies `memory`. */
+  | { readonly kind: 'release'; readonly number: number }
+  /** Use the folder again. */
+  | { readonly kind: 'reclaim' }
   /** Ask clients to close their connections; every request is still served. */
   | { readonly kind: 'retire' }
   | { readonly kind: 'drain'; readonly graceMs: number };
@@ -104,7 +112,9 @@ export type ToPrimary =
   | { readonly kind: 'counted'; readonly seconds: readonly SecondMessage[]; readonly droppedTops: number }
   /** What the worker's cache has stored. */
   | { readonly kind: 'cached'; readonly report: CacheReport }
-  | { readonly kind: 'metrics'; readonly number: number; readonly metrics: readonly MetricMessage[] };
+  | { readonly kind: 'metrics'; readonly number: number; readonly metrics: readonly MetricMessage[] }
+  /** What the worker remembers of visitors, JSON-safe. */
+  | { readonly kind: 'memory'; readonly number: number; readonly memory: unknown };
 
 /** A `CountedSecond`, sealed in base64. */
 export interface SecondMessage {

@@ -4,7 +4,6 @@
  * nothing of what clients send.
  */
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { AggregatorRegistry, Counter, Gauge, type Registry } from 'prom-client';
@@ -13,6 +12,7 @@ import { xxhash32 } from '../../base/octets/xxhash32.ts';
 import { declared } from '../../base/telemetry/metrics/declared.ts';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
 import type { CountedSeconds } from '../following/traffic/counter.ts';
+import { type ListenPlace, listenOn } from '../handover/sockets.ts';
 import { PROBES_DUE } from '../proxy/health.ts';
 import { plainAddress } from '../proxy/visitor.ts';
 import { describeMessage, type MetricMessage, type WorkerEvent } from './messages.ts';
@@ -33,14 +33,21 @@ export interface PrimaryOptions {
   /** The program of a worker; it calls `joinPrimary`. */
   readonly program: WorkerProgram;
   readonly workers: number;
-  /** Addresses to listen on, by listener name; a worker chooses the protocol by that name. */
-  readonly listeners: Readonly<Record<string, { readonly host: string; readonly port: number }>>;
+  /**
+   * Addresses or sockets to listen on, by listener name; a worker chooses the protocol by that name. A socket whose port is known
+   * is listened on once the workers are ready: another process serves its connections until then.
+   */
+  readonly listeners: Readonly<Record<string, ListenPlace>>;
+  /** The key by which addresses are assigned to workers, of the primary before; absent or `null`: a random one. */
+  readonly routeSeed?: number | null;
+  /** What the workers of the primary before remembered, by number, JSON-safe; absent: nothing. */
+  readonly before?: readonly unknown[];
   /** Proxies that many visitors come through: their connections go to the workers in turn. */
   readonly isProxy: (address: string) => boolean;
   /** The workers' shared state; its changes are sent to them from the start on. */
   readonly sharedState: SharedState;
-  /** Settings for every worker, JSON-safe; called once, when the listeners are open. */
-  readonly settings: (addresses: Readonly<Record<string, AddressInfo>>) => unknown;
+  /** Settings for every worker, JSON-safe; called once with the ports of the listeners. */
+  readonly settings: (ports: Readonly<Record<string, number>>) => unknown;
   /** Called with the stdout of each worker process; `null`: they share this process's stdout. */
   readonly onOutput: ((output: Readable) => void) | null;
   /** Called with what a worker has counted, once for each count. */
@@ -58,6 +65,16 @@ export interface PrimaryOptions {
 export interface RunningPrimary {
   /** Bound addresses, by listener name. */
   readonly addresses: Readonly<Record<string, AddressInfo>>;
+  /** Listening servers, by listener name. */
+  readonly servers: ReadonlyMap<string, Server>;
+  /** The key by which addresses are assigned to workers. */
+  readonly routeSeed: number;
+  /** Makes workers stop to use the node's folder. @returns what each remembers; `null`: nothing */
+  release(): Promise<readonly unknown[]>;
+  /** Makes workers use the folder again. */
+  reclaim(): void;
+  /** Accepts no more connections; those accepted are served on. */
+  unlisten(): void;
   /** Process ids by worker; `null`: it is not running. */
   pids(): readonly (number | null)[];
   /** The sum of the metrics of all workers and of the primary. */
@@ -82,7 +99,11 @@ interface PrimaryState {
   readonly workers: WorkerProcess[];
   readonly route: WorkerRoute;
   readonly totals: Totals;
+  /** Connections that came before the workers were created. */
+  readonly early: { readonly socket: Socket; readonly listener: string }[];
   isStopping: boolean;
+  /** Another process has the node's folder. */
+  isReleased: boolean;
 }
 
 /**
@@ -96,24 +117,39 @@ export async function startPrimary(options: PrimaryOptions): Promise<RunningPrim
     throw new RangeError(`a node has 1 to ${MAX_WORKERS} workers, found ${count}`);
   }
   const workers: WorkerProcess[] = [];
+  const seed = options.routeSeed ?? randomInt(2 ** 32);
   const state: PrimaryState = {
     options,
     servers: new Map(),
     workers,
-    route: createWorkerRoute({ workers: count, seed: randomInt(2 ** 32), isProxy: options.isProxy }),
+    route: createWorkerRoute({ workers: count, seed, isProxy: options.isProxy }),
     totals: createTotals(workers, options.registry),
+    early: [],
     isStopping: false,
+    isReleased: false,
   };
   try {
-    await listen(state);
+    await listen(state, (place) => !isServed(place));
     startAll(state);
     await Promise.all(workers.map((worker) => worker.started));
+    await listen(state, isServed);
   } catch (error) {
     await stop(state, 0);
     throw error;
   }
   return {
     addresses: addressesOf(state.servers),
+    servers: state.servers,
+    routeSeed: seed,
+    release() {
+      state.isReleased = true;
+      return Promise.all(workers.map((worker) => worker.release()));
+    },
+    reclaim() {
+      state.isReleased = false;
+      for (const worker of workers) worker.reclaim();
+    },
+    unlisten: () => unlisten(state),
     pids: () => workers.map((worker) => worker.pid()),
     registry: state.totals.registry,
     // Workers end on purpose while the node stops.
@@ -127,28 +163,49 @@ export async function startPrimary(options: PrimaryOptions): Promise<RunningPrim
   };
 }
 
-async function listen(state: PrimaryState): Promise<void> {
-  for (const [name, { host, port }] of Object.entries(state.options.listeners)) {
+/** Whether another process serves the connections of the socket for now. */
+function isServed({ socket }: ListenPlace): boolean {
+  return socket != null && socket.port !== null;
+}
+
+async function listen(state: PrimaryState, isDue: (place: ListenPlace) => boolean): Promise<void> {
+  for (const [name, place] of Object.entries(state.options.listeners)) {
+    if (!isDue(place)) continue;
     const onConnection = (socket: Socket): void => give(state, socket, name);
     const server = createServer({ pauseOnConnect: true, noDelay: true }, onConnection);
     state.servers.set(name, server);
-    server.listen(port, host);
-    await once(server, 'listening');
+    await listenOn(server, place);
   }
 }
 
-function give({ workers, route }: PrimaryState, socket: Socket, listener: string): void {
+function unlisten({ servers }: PrimaryState): void {
+  for (const server of servers.values()) if (server.listening) server.close();
+}
+
+/** Most connections that wait for the workers to be created, which takes milliseconds: Linux's default `somaxconn`. */
+const MAX_EARLY = 4_096;
+
+function give({ workers, route, early }: PrimaryState, socket: Socket, listener: string): void {
   // A connection that breaks while it waits is found by `destroyed`.
   socket.on('error', () => undefined);
   const worker = workers[route.of(socket.remoteAddress)];
+  if (worker !== undefined) worker.give(socket, listener);
   // A connection between the start of the listeners and of the workers.
-  if (worker === undefined) socket.destroy();
-  else worker.give(socket, listener);
+  else if (early.length < MAX_EARLY) early.push({ socket, listener });
+  else socket.destroy();
 }
 
-function startAll({ options, servers, workers, totals }: PrimaryState): void {
+function startAll(state: PrimaryState): void {
+  const { options, workers, totals } = state;
   const { sharedState, workers: count } = options;
-  const settings = options.settings(addressesOf(servers));
+  const settings = options.settings(portsOf(state));
+  const before = [...(options.before ?? [])];
+  /** What a worker remembers is for its first process alone. */
+  const takeBefore = (index: number): unknown => {
+    const memory = before[index] ?? null;
+    before[index] = null;
+    return memory;
+  };
   sharedState.connect({
     change: (step) => Promise.all(workers.map((worker) => worker.change(step))),
     reload: () => Promise.all(workers.map((worker) => worker.reload())),
@@ -157,7 +214,14 @@ function startAll({ options, servers, workers, totals }: PrimaryState): void {
     const worker = createWorkerProcess({
       index,
       program: options.program,
-      startMessage: () => ({ index, count, settings, changes: sharedState.changes() }),
+      startMessage: () => ({
+        index,
+        count,
+        settings,
+        changes: sharedState.changes(),
+        before: takeBefore(index),
+        isReleased: state.isReleased,
+      }),
       onOutput: options.onOutput,
       onCounted: options.onCounted,
       onCached: options.onCached,
@@ -168,6 +232,7 @@ function startAll({ options, servers, workers, totals }: PrimaryState): void {
     });
     workers.push(worker);
   }
+  for (const { socket, listener } of state.early.splice(0)) give(state, socket, listener);
 }
 
 /** Which workers are not ready, as a sentence; `null`: all are. */
@@ -184,8 +249,17 @@ function probing(workers: readonly WorkerProcess[]): string | null {
 async function stop(state: PrimaryState, graceMs: number): Promise<void> {
   state.isStopping = true;
   // Not awaited: Node would wait for connections that were sent to workers, and those end with the workers.
-  for (const server of state.servers.values()) server.close();
+  unlisten(state);
   await Promise.all(state.workers.map((worker) => worker.stop(graceMs)));
+}
+
+/** The ports of all listeners, those that are not listened on yet included. */
+function portsOf({ servers, options }: PrimaryState): Readonly<Record<string, number>> {
+  const bound = Object.entries(addressesOf(servers)).map(([name, { port }]) => [name, port]);
+  const known = Object.entries(options.listeners).flatMap(([name, { socket }]) =>
+    socket?.port == null ? [] : [[name, socket.port]],
+  );
+  return Object.fromEntries([...bound, ...known]);
 }
 
 function addressesOf(servers: ReadonlyMap<string, Server>): Readonly<Record<string, AddressInfo>> {

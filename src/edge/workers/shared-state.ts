@@ -18,6 +18,8 @@ export interface SharedState extends PlanSink {
   /** Number of names. */
   readonly size: number;
   setClearance(clearance: Clearance): Promise<void>;
+  /** `null`: none was set. */
+  clearance(): Clearance | null;
   /** The certificates of domains; `null` removes those of a domain. */
   readonly certificates: {
     set(domain: string, pairs: readonly FeedPair[]): Promise<void>;
@@ -27,6 +29,8 @@ export interface SharedState extends PlanSink {
   readonly challenges: ChallengeSink;
   /** Sets the answer to a challenge token of the node's own; `null` removes it. */
   setToken(token: string, answer: string | null): Promise<void>;
+  /** The answers of the node's own. */
+  tokens(): readonly (readonly [token: string, answer: string])[];
   /** Makes all workers read changed files. @throws PlanRefusal naming a worker that failed; the others have reloaded */
   reload(): Promise<void>;
   /** The whole state, as changes from nothing, for a worker that starts. */
@@ -92,6 +96,8 @@ export function createSharedState({ inFiles }: SharedStateOptions): SharedState 
         clearance = next;
       });
     },
+    clearance: () => clearance,
+    tokens: () => [...tokens],
     certificates: {
       set: (domain, pairs) =>
         change({ kind: 'certificates', domain, pairs }, () => certificates.set(domain, pairs)),

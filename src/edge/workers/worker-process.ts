@@ -55,6 +55,8 @@ const FIRST_BACKOFF_MS = 100;
 const LAST_BACKOFF_MS = 30_000;
 /** Maximum time, in milliseconds, for workers to send their metrics: below the scrape time-out of Prometheus, 10 s. */
 const METRICS_MS = 2_000;
+/** Maximum time, in milliseconds, for workers to release the folder: they write what they have queued for it. */
+const RELEASE_MS = 5_000;
 /** Maximum time, in milliseconds, for a worker to exit after the grace of its requests. */
 const END_MS = 2_000;
 
@@ -81,6 +83,13 @@ export interface WorkerProcess {
   /** The metrics of its last reply; empty while it is not running. */
   metrics(): readonly MetricMessage[];
   restarts(): number;
+  /**
+   * Makes it stop to use the node's folder; resolves with what it remembers of visitors, or `null` if it is not running or does
+   * not reply. `isReleased` of the next start messages is the caller's.
+   */
+  release(): Promise<unknown>;
+  /** Makes it use the folder again. */
+  reclaim(): void;
   /** Makes it ask clients to close their connections, now and after each restart. */
   retire(): void;
   /** Lets it serve its connections and those that wait for `graceMs`, then ends it. */
@@ -111,6 +120,7 @@ interface WorkerState {
   readonly connections: PendingConnections;
   readonly metricRequests: PendingRequests<void>;
   readonly changeRequests: PendingRequests<string | null>;
+  readonly releaseRequests: PendingRequests<unknown>;
   /** Settles `WorkerProcess.started`. */
   readonly onStarted: () => void;
   readonly onNotStarted: (fault: WorkerFault) => void;
@@ -149,6 +159,7 @@ export function createWorkerProcess(options: WorkerProcessOptions): WorkerProces
     connections: createPendingConnections(),
     metricRequests: createPendingRequests<void>({ late: { ms: METRICS_MS, value: () => undefined } }),
     changeRequests: createPendingRequests<string | null>({ late: null }),
+    releaseRequests: createPendingRequests<unknown>({ late: { ms: RELEASE_MS, value: () => null } }),
     onStarted,
     onNotStarted,
     child: null,
@@ -185,6 +196,11 @@ export function createWorkerProcess(options: WorkerProcessOptions): WorkerProces
       return state.metricRequests.send((number) => post(state, { kind: 'metrics', number }));
     },
     metrics: () => state.metrics,
+    release() {
+      if (!state.isReady || state.child?.connected !== true) return Promise.resolve(null);
+      return state.releaseRequests.send((number) => post(state, { kind: 'release', number }));
+    },
+    reclaim: () => post(state, { kind: 'reclaim' }),
     async stop(graceMs) {
       clearInterval(checks);
       await stop(state, graceMs);
@@ -254,6 +270,9 @@ function handleMessage(state: WorkerState, message: ToPrimary): void {
       state.metrics = message.metrics;
       state.metricRequests.answer(message.number, undefined);
       return;
+    case 'memory':
+      state.releaseRequests.answer(message.number, message.memory);
+      return;
     case 'done':
       state.changeRequests.answer(message.number, message.fault);
       return;
@@ -306,6 +325,7 @@ function ended(state: WorkerState, how: string): void {
   state.isProbing = false;
   state.metricRequests.end(undefined);
   state.changeRequests.end(null);
+  state.releaseRequests.end(null);
   options.onLost(state.metrics);
   state.metrics = [];
   const reason = state.startFault?.message ?? how;

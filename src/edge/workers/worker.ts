@@ -41,6 +41,10 @@ export interface JoinedWorker {
   readonly apply: (change: SharedStateChange) => void;
   /** Reads changed files. A rejection is reported to the primary; everything is as before then. */
   readonly reload: () => Promise<void>;
+  /** Stops to use the node's folder. @returns what it remembers of visitors, JSON-safe */
+  readonly release: () => Promise<unknown>;
+  /** Uses the folder again. */
+  readonly reclaim: () => void;
   /** Asks clients to close their connections; every request is still served. */
   readonly retire: () => void;
   /** Lets running requests end within `graceMs`, writes what is buffered, and closes everything. */
@@ -81,7 +85,8 @@ interface MemberState extends JoinOptions {
 /** Handles the primary's messages until `drain`, or until the primary is gone; then the process exits. */
 export function joinPrimary(options: JoinOptions): void {
   // A terminal sends these to all processes; the primary gets them too, and decides when and how to end.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const)
+    process.on(signal, () => undefined);
   const state: MemberState = {
     ...options,
     member: null,
@@ -129,6 +134,14 @@ function handleMessage(state: MemberState, message: ToWorker, socket: Socket | u
       return;
     case 'metrics':
       void sendMetrics(state, message.number);
+      return;
+    case 'release':
+      whenStarted(state, async (member) => {
+        post({ kind: 'memory', number: message.number, memory: await member.release() });
+      });
+      return;
+    case 'reclaim':
+      whenStarted(state, (member) => member.reclaim());
       return;
     case 'retire':
       whenStarted(state, (member) => member.retire());

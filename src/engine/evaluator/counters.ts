@@ -107,6 +107,18 @@ export interface BoundedCounters extends Counters {
   bytes(): number;
   /** Keys that were evicted before their window had passed. */
   evictions(): number;
+  /** What `counters/saved.ts` saves and restores. */
+  readonly parts: CounterParts;
+}
+
+/** The state of counters. */
+export interface CounterParts {
+  readonly store: EntryStore;
+  /** The shape of holders, and all others by the id of their layout. */
+  readonly holders: EntryShape;
+  readonly shapes: Map<number, EntryShape>;
+  /** Of the hash of keys; `null` before the first request. */
+  seed: Int32Array | null;
 }
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
@@ -132,6 +144,7 @@ export function createCounters(options: CountersOptions = {}): BoundedCounters {
     peek: (window, key, now, allowance, out) => counters.judge(window, key, now, allowance, false, out),
     bytes: () => counters.store.bytes,
     evictions: () => counters.store.evictions,
+    parts: counters,
   };
 }
 
@@ -145,10 +158,10 @@ class RateCounters {
   readonly store: EntryStore;
   readonly #random: () => number;
   readonly #clock: (() => number) | null;
-  readonly #holders: EntryShape;
-  readonly #shapes = new Map<number, EntryShape>();
+  readonly holders: EntryShape;
+  readonly shapes = new Map<number, EntryShape>();
   // Drawn at the first request: some platforms give no random numbers while a module loads.
-  #seed: Int32Array | null = null;
+  seed: Int32Array | null = null;
   readonly #input = new Int32Array(8);
   /** The window of the last request, and what its keys have in common: their shape, the beginning of their hash. */
   #window: RateWindow | null = null;
@@ -165,8 +178,8 @@ class RateCounters {
     this.store = new EntryStore(maxBytes);
     this.#clock = options.clock ?? null;
     this.#random = options.random ?? secureRandom;
-    this.#holders = createShape(HOLDER_LAYOUT);
-    this.#shape = this.#holders;
+    this.holders = createShape(HOLDER_LAYOUT);
+    this.#shape = this.holders;
   }
 
   /** Writes the result of a request to `out`; counts it when `stores`. */
@@ -213,7 +226,7 @@ class RateCounters {
 
   /** Prepares what all keys of the window have in common. */
   #enter(window: RateWindow): void {
-    this.#seed ??= Int32Array.of(this.#random() * 2 ** 32, this.#random() * 2 ** 32);
+    this.seed ??= Int32Array.of(this.#random() * 2 ** 32, this.#random() * 2 ** 32);
     const input = this.#input;
     const space = window.space ?? 0;
     input[0] = space;
@@ -221,7 +234,7 @@ class RateCounters {
     input[2] = window.slot;
     input[3] = window.windowMs;
     input[4] = window.capacity * 4 + (window.doubled ? 2 : 0) + (window.perPath ? 1 : 0);
-    begin(this.#beginning, this.#seed);
+    begin(this.#beginning, this.seed);
     absorb(this.#beginning, input, 0, 5);
     this.#shape = this.#shapeOf(window, false);
     this.#window = window;
@@ -244,10 +257,10 @@ class RateCounters {
 
   #shapeOf(window: RateWindow, linked: boolean): EntryShape {
     const id = layoutId(window.capacity, window.doubled, linked);
-    const known = this.#shapes.get(id);
+    const known = this.shapes.get(id);
     if (known !== undefined) return known;
     const shape = createShape(layoutOf(window.capacity, window.doubled, linked));
-    this.#shapes.set(id, shape);
+    this.shapes.set(id, shape);
     return shape;
   }
 
@@ -291,14 +304,14 @@ class RateCounters {
   #holderOf(window: RateWindow, stores: boolean): number {
     const { store } = this;
     const { clock } = this.#by;
-    let holder = store.find(this.#holders, this.#hash);
+    let holder = store.find(this.holders, this.#hash);
     if (holder !== 0) {
       const page = pageOf(store.pages, holder);
       readNewest(page.words, placeOf(page, holder), clock);
     }
     const freed = holder === 0 || clock[NOW]! - clock[NEWEST]! >= (window.windowMs * 17) / 16;
     if (!stores) return freed ? 0 : holder;
-    if (holder === 0) holder = store.create(this.#holders, this.#hash, idleClass(window.windowMs), clock);
+    if (holder === 0) holder = store.create(this.holders, this.#hash, idleClass(window.windowMs), clock);
     const page = pageOf(store.pages, holder);
     const at = placeOf(page, holder);
     if (freed) {

@@ -15,6 +15,8 @@ export interface OperationsServerOptions {
   readonly registry: () => Registry | Promise<Registry>;
   /** The text of the 503 when the metrics cannot be collected. */
   readonly metricsFault: (error: unknown) => string;
+  /** Whether only loopback addresses are allowed in the Host header. Absent: they are. */
+  readonly checksHost?: () => boolean;
 }
 
 /** Milliseconds for the header of a request, and for all of it: probes and scrapers are on this machine. */
@@ -30,7 +32,7 @@ export function createOperationsServer(options: OperationsServerOptions): Server
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?', 1)[0];
     const reading = request.method === 'GET' || request.method === 'HEAD';
-    const foreign = foreignHost(request.headers.host);
+    const foreign = options.checksHost?.() === false ? null : foreignHost(request.headers.host);
     if (foreign !== null) answer(response, 421, `${foreign}\n`);
     else if (!reading) answer(response, 405, 'only GET and HEAD\n');
     else if (path === '/healthz') answerProbe(response, 'ok', options.unwell());

@@ -25,7 +25,7 @@ import {
   toBase64url,
   withoutOwn,
 } from './keys.ts';
-import { createProofs, SOLVER } from './proof.ts';
+import { createProofs, type Proofs, SOLVER } from './proof.ts';
 
 /**
  * Rounds of PBKDF2 for one attempt, and what a key has to begin with: 256 attempts on average. Over https a browser's own
@@ -156,6 +156,13 @@ export interface Challenges {
   answerOwn(decided: Decided, body: Uint8Array): EdgeAnswer | Promise<EdgeAnswer>;
 }
 
+/** Challenges whose used proofs another process can get. */
+export interface SharedChallenges extends Challenges {
+  /** As `Proofs`. */
+  readonly usedProofs: Proofs['used'];
+  readonly addUsedProofs: Proofs['addUsed'];
+}
+
 /** The request whose cookies are checked. */
 export interface ChallengeVisit {
   readonly domain: string;
@@ -179,12 +186,14 @@ const OWN_PREFIX = '/.well-known/edgeplan/';
 const NOTHING: readonly string[] = Object.freeze([]);
 
 /** Challenges without any used proof. */
-export function createChallenges(options: ChallengeOptions): Challenges {
+export function createChallenges(options: ChallengeOptions): SharedChallenges {
   const keys = createKeyring(options.secrets);
   const proofs = createProofs({ keys });
 
   return {
     withoutOwn,
+    usedProofs: proofs.used,
+    addUsedProofs: proofs.addUsed,
     cleared({ domain, ip, userAgent, cookies, now }) {
       const network = mayHoldOwn(cookies) ? networkOf(ip) : null;
       if (network === null) return NOTHING;

@@ -37,7 +37,14 @@ export interface Proofs {
    * right or wrong, so that no client causes more work than it was challenged to.
    */
   check(claimed: unknown, at: ProofPlace): Promise<ProofSubject | null>;
+  /** The proofs that were handed in. */
+  used(): readonly UsedProof[];
+  /** Counts proofs as handed in: another process of the node got them. */
+  addUsed(proofs: readonly UsedProof[]): void;
 }
+
+/** A proof that was handed in: its signature, and when it expires in seconds since the epoch. */
+export type UsedProof = readonly [signature: string, expires: number];
 
 /** Where and when a proof is handed in. */
 export interface ProofPlace {
@@ -99,6 +106,10 @@ export function createProofs({ keys, maxUsed = MAX_USED_PROOFS }: ProofOptions):
         return verified ? subject : null;
       }
       return null;
+    },
+    used: () => [...used],
+    addUsed(proofs) {
+      for (const [signature, expires] of proofs) if (used.size < maxUsed) used.set(signature, expires);
     },
   };
 }

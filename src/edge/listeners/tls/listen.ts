@@ -13,6 +13,7 @@ import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { type ClientHello, ja4, readClientHello } from '../../../engine/classification/ja4.ts';
 import { plainHttpAnswer } from '../../answers/pages.ts';
 import type { Plans } from '../../following/served-domain.ts';
+import type { ListenPlace } from '../../handover/sockets.ts';
 import { HELLO_MS, MAX_HELLO_OCTETS, MAX_HELLO_RECORD_OCTETS, MAX_TLS12_NAMES } from '../../proxy/limits.ts';
 import type { Listener } from '../../proxy/visitor.ts';
 import { answerOnSocket } from '../../proxy/write-response.ts';
@@ -224,7 +225,7 @@ export interface HandshakeCertificates {
   find(name: string | null, domain: string | null): CertificatePair | null;
 }
 
-export interface TlsOptions extends Omit<ListenOptions, 'host' | 'port' | 'publicPort'> {
+export interface TlsOptions extends Omit<ListenOptions, keyof ListenPlace | 'publicPort'> {
   readonly plans: Pick<Plans, 'find'>;
   readonly certificates: HandshakeCertificates;
   /** The 48 octets that encrypt session tickets, shared by the processes of a node; `null`: random ones. */
@@ -241,7 +242,7 @@ const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
 /** Listens for HTTPS. */
 export async function listenTls(
-  options: TlsOptions & Pick<ListenOptions, 'host' | 'port' | 'publicPort'>,
+  options: TlsOptions & Pick<ListenOptions, keyof ListenPlace | 'publicPort'>,
 ): Promise<RunningListener> {
   const listener = { scheme: 'https' as const, port: options.publicPort ?? options.port };
   const running = await listenWith(createTlsAcceptor(options, listener), {

@@ -71,11 +71,15 @@ export const HOLDER_LAYOUT: Layout = {
   linkAt: -1,
 };
 
+/** Ids of shapes with slices begin here, behind those of rings by their size; ids of linked shapes have this more. */
+const SLICES_ID = 512;
+const LINKED_ID = 1024;
+
 /** The id `layoutOf` would give, without making the layout. */
 export function layoutId(capacity: number, doubled: boolean, linked: boolean): number {
   const most = doubled ? 2 * capacity : capacity;
-  const shape = capacity <= MAX_EXACT_WINDOW ? most : 512 + countWidth(most);
-  return linked ? shape + 1024 : shape;
+  const shape = capacity <= MAX_EXACT_WINDOW ? most : SLICES_ID + countWidth(most);
+  return linked ? shape + LINKED_ID : shape;
 }
 
 /**
@@ -88,6 +92,16 @@ export function layoutOf(capacity: number, doubled: boolean, linked: boolean): L
   const id = layoutId(capacity, doubled, linked);
   const most = doubled ? 2 * capacity : capacity;
   return capacity <= MAX_EXACT_WINDOW ? ringLayout(id, most, linked) : slicesLayout(id, most, linked);
+}
+
+/** The shape with an id. */
+export function layoutOfId(id: number): Layout {
+  if (id === HOLDER_LAYOUT.id) return HOLDER_LAYOUT;
+  const linked = id >= LINKED_ID;
+  const shape = linked ? id - LINKED_ID : id;
+  return shape < SLICES_ID
+    ? ringLayout(id, shape, linked)
+    : slicesLayout(id, 2 ** (shape - SLICES_ID) - 2, linked);
 }
 
 function ringLayout(id: number, size: number, linked: boolean): Layout {

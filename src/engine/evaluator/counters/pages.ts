@@ -146,6 +146,14 @@ export function freePlace(pages: CounterPages, ref: number): void {
 
 const FIRST_BUCKETS = 64;
 
+/** The fields of a hash table. */
+export type BucketTable = readonly [
+  heads: Uint32Array<ArrayBuffer>,
+  count: number,
+  level: number,
+  keys: number,
+];
+
 export class Buckets {
   readonly #pages: CounterPages;
   #heads = new Uint32Array(FIRST_BUCKETS);
@@ -222,6 +230,18 @@ export class Buckets {
     const old = this.#heads;
     this.#heads = new Uint32Array(old.length + more);
     this.#heads.set(old);
+  }
+
+  /** The table for `counters/saved.ts`: buckets, those in use, the power of two at or below, keys. */
+  get table(): BucketTable {
+    return [this.#heads, this.#count, this.#level, this.#keys];
+  }
+
+  set table([heads, count, level, keys]: BucketTable) {
+    this.#heads = heads;
+    this.#count = count;
+    this.#level = level;
+    this.#keys = keys;
   }
 
   #bucketOf(low: number): number {

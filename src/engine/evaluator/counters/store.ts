@@ -37,6 +37,13 @@ const PAGE_OVERHEAD = 64;
 /** The smallest bound a store accepts, octets: room for one key of the largest shape and for its holder. */
 export const MIN_BYTES = 4096;
 
+/** The bound of a store, its evictions, and the page that is compared next when it is full. */
+export interface StoreMarks {
+  readonly maxBytes: number;
+  readonly evictions: number;
+  readonly pageHand: number;
+}
+
 export class EntryStore {
   readonly #maxBytes: number;
   #bytes: number;
@@ -93,6 +100,34 @@ export class EntryStore {
     words[at + NEXT] = idle << REF_BITS;
     this.#buckets.insert(ref);
     return ref;
+  }
+
+  /** What `counters/saved.ts` saves of the store besides its pages and buckets. */
+  get marks(): StoreMarks {
+    return { maxBytes: this.#maxBytes, evictions: this.#evictions, pageHand: this.#pageHand };
+  }
+
+  get buckets(): Buckets {
+    return this.#buckets;
+  }
+
+  /** Counts what `counters/saved.ts` has added to the pages and buckets of an empty store. */
+  adopt({ evictions, pageHand }: StoreMarks): void {
+    this.#evictions = evictions;
+    this.#pageHand = pageHand;
+    this.#bytes = this.#buckets.length * 4;
+    for (const [number, page] of this.#pages.entries()) {
+      if (number === 0) continue;
+      if (page === null) {
+        this.#freeNumbers.push(number);
+        continue;
+      }
+      const slots = page.words.length / page.stride;
+      page.shape.slots += slots;
+      this.#slots += slots;
+      this.#bucketShare += slots * bucketsPerPlace(page.stride);
+      this.#bytes += page.words.byteLength + PAGE_OVERHEAD;
+    }
   }
 
   /** A place in a full shape: left by a key past its window, else new memory, else taken from the stalest. */
