@@ -36,7 +36,6 @@ export interface CheckCounts {
 export interface CallOptions {
   readonly decide: DecideForDoor;
   readonly log: (sentence: string) => void;
-  readonly bodyLimit: number;
   /** Whether health checks get SERVING. */
   readonly isServing: () => boolean;
   readonly counts: CheckCounts;
@@ -46,11 +45,11 @@ export interface CallOptions {
 export type CallReply = Buffer | GrpcRefusal;
 
 /** Serves a method. Throws and rejects for no message. */
-export type Call = (message: Buffer) => CallReply | Promise<CallReply>;
+export type ServeCall = (message: Buffer) => CallReply | Promise<CallReply>;
 
 /** The methods by their paths. */
-export function createCalls(options: CallOptions): ReadonlyMap<string, Call> {
-  return new Map<string, Call>([
+export function createCalls(options: CallOptions): ReadonlyMap<string, ServeCall> {
+  return new Map<string, ServeCall>([
     [`/${AUTHORIZATION}/Check`, (message) => guarded(message, { serve: check, options })],
     ['/grpc.health.v1.Health/Check', (message) => guarded(message, { serve: healthCheck, options })],
   ]);
@@ -62,7 +61,7 @@ interface Guarded {
 }
 
 /** Serves a message; a malformed one is refused, and after a bug of ours the proxy gets an error. */
-function guarded(message: Buffer, { serve, options }: Guarded): ReturnType<Call> {
+function guarded(message: Buffer, { serve, options }: Guarded): ReturnType<ServeCall> {
   const fail = (error: unknown): CallReply => {
     if (error instanceof ProtobufError) return refusal(GRPC.invalidArgument, error.message);
     options.counts.faults++;
@@ -79,8 +78,8 @@ function guarded(message: Buffer, { serve, options }: Guarded): ReturnType<Call>
 
 const AUTHORIZATION = 'envoy.service.auth.v3.Authorization';
 
-function check(message: Buffer, { decide, bodyLimit, counts }: CallOptions): CallReply | Promise<CallReply> {
-  const request = proxiedOf(decodeCheckRequest(message), bodyLimit);
+function check(message: Buffer, { decide, counts }: CallOptions): CallReply | Promise<CallReply> {
+  const request = proxiedOf(decodeCheckRequest(message));
   const reply = (answer: DoorAnswer): Buffer => {
     counts[COUNTED[answer.kind]]++;
     return encodeCheckResponse(checkResponseOf(answer, request));

@@ -30,7 +30,7 @@ export const GOAWAY_MS = 100;
 /** Milliseconds between two sentences of one kind in the log. */
 export const LOG_MS = 60_000;
 /**
- * `max_request_bytes` of the filter, by default as in `fixtures/proxies/envoy.yaml`: of a body without a Content-Length that
- * has so many octets there may be more (`to-request.ts`).
+ * `max_request_bytes` of the filter as in `fixtures/proxies/envoy.yaml`, where the context extension states none: of a body
+ * without a Content-Length that has so many octets there may be more (`to-request.ts`).
  */
 export const BODY_LIMIT = 64 * 1024;

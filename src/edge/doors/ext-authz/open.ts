@@ -16,7 +16,6 @@ import type { DecideForDoor } from '../door.ts';
 import { type DoorAddress, listenAt, type RunningDoor } from '../listener.ts';
 import { type CheckCounts, createCalls } from './calls.ts';
 import {
-  BODY_LIMIT,
   CALL_MS,
   CONNECTION_WINDOW,
   GOAWAY_MS,
@@ -52,8 +51,6 @@ export interface ExtAuthzDoorOptions {
   readonly decide: DecideForDoor;
   /** Receives a sentence for the log, of each kind at most one a minute. */
   readonly log: (sentence: string) => void;
-  /** `max_request_bytes` of the filter. Default: `BODY_LIMIT`. */
-  readonly bodyLimit?: number;
   /** Whether health checks get SERVING while the door is not retiring. Default: always. */
   readonly isServing?: () => boolean;
   /** Most connections at a time. Default: `MAX_CONNECTIONS`. */
@@ -71,18 +68,16 @@ interface Served {
 
 /** Opens the door. @throws the error of listening */
 export async function openExtAuthzDoor(options: ExtAuthzDoorOptions): Promise<RunningDoor<ExtAuthzCounts>> {
-  const { address, decide, isServing = yes, maxConnections = MAX_CONNECTIONS } = options;
+  const { address, decide, isServing = yes, maxConnections = MAX_CONNECTIONS, callMs = CALL_MS } = options;
   const log = limited(options.log);
   const sessions = new Map<ServerHttp2Session, Served>();
   const sockets = new Set<Socket>();
   const checks: CheckCounts = { forwarded: 0, answered: 0, faults: 0, healthChecks: 0 };
   const connections = { refusedConnections: 0, protocolErrors: 0 };
   let retiring = false;
-  const { bodyLimit = BODY_LIMIT, callMs = CALL_MS } = options;
   const calls = createCalls({
     decide,
     log,
-    bodyLimit,
     isServing: () => !retiring && isServing(),
     counts: checks,
   });

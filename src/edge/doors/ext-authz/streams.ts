@@ -8,7 +8,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { Call, CallReply } from './calls.ts';
+import type { CallReply, ServeCall } from './calls.ts';
 import {
   framedLength,
   GRPC,
@@ -49,7 +49,7 @@ export interface Streams {
 }
 
 export interface StreamOptions {
-  readonly calls: ReadonlyMap<string, Call>;
+  readonly calls: ReadonlyMap<string, ServeCall>;
   /** Milliseconds for a message to arrive, and for a response to be taken. */
   readonly callMs: number;
 }
@@ -163,7 +163,7 @@ function receive(state: StreamsState, call: OpenCall, chunk: Buffer): void {
 }
 
 /** Serves a call whose request has ended. */
-function complete(state: StreamsState, call: OpenCall, serve: Call): void {
+function complete(state: StreamsState, call: OpenCall, serve: ServeCall): void {
   if (call.state !== 'receiving') return;
   const message = unaryMessage(joined(call));
   if (!Buffer.isBuffer(message)) {

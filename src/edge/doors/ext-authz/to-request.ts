@@ -12,17 +12,20 @@ import { DEFAULT_PORTS } from '../../decide/exchange.ts';
 import type { ProxiedBody, ProxiedRequest } from '../../decide/proxied.ts';
 import { encodeOctets } from '../../proxy/read-request.ts';
 import type { CheckRequest } from './check-request.ts';
+import { BODY_LIMIT } from './limits.ts';
 import { isAscii } from './protobuf.ts';
 
 /**
- * Context extensions that the door reads. Each names a header that the proxy sets itself: a visitor cannot add an extension,
- * and so cannot have a header of their own read as one of these.
+ * Context extensions that the door reads, which are part of the proxy's configuration. Two name a header that the proxy sets
+ * itself: a visitor cannot add an extension, and so cannot have a header of their own read as one of these.
  */
 export const EXTENSIONS = {
   /** The header with the visitor's address: `x-envoy-external-address` behind another proxy. */
   address: 'edgeplan-address-header',
   /** The header with the JA4 fingerprint of the TLS client. */
   ja4: 'edgeplan-ja4-header',
+  /** `max_request_bytes` of the filter. */
+  bodyLimit: 'edgeplan-body-limit',
 } as const;
 
 /** Envoy's note that `body` is not all of the request's body. */
@@ -35,11 +38,8 @@ const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
 type Headers = Record<string, string | string[]>;
 
-/**
- * The request of a message.
- * @param bodyLimit `max_request_bytes` of the filter: without a Content-Length, a body of so many octets may have more
- */
-export function proxiedOf(check: CheckRequest, bodyLimit: number): ProxiedRequest {
+/** The request of a message. */
+export function proxiedOf(check: CheckRequest): ProxiedRequest {
   const { headers, pseudo, partial } = readHeaders(check);
   const scheme = schemeOf(check, headers);
   const host = pseudo[':authority'] ?? check.host;
@@ -57,7 +57,7 @@ export function proxiedOf(check: CheckRequest, bodyLimit: number): ProxiedReques
     headers,
     ip: addressOf(check, headers),
     serverName: serverName === '' ? null : serverName.toLowerCase(),
-    body: bodyOf(check, { method, headers, partial, bodyLimit }),
+    body: bodyOf(check, { method, headers, partial }),
     ...(ja4 === undefined || ja4 === '' ? {} : { ja4 }),
   };
 }
@@ -126,16 +126,15 @@ function addressOf(check: CheckRequest, headers: Headers): string | null {
 
 interface BodyFacts extends Pick<ReadHeaders, 'headers' | 'partial'> {
   readonly method: string;
-  readonly bodyLimit: number;
 }
 
 /** The body; `null`: the request has none. */
-function bodyOf({ body, protocol }: CheckRequest, facts: BodyFacts): ProxiedBody | null {
+function bodyOf({ body, protocol, extensions }: CheckRequest, facts: BodyFacts): ProxiedBody | null {
   const { headers, partial, method } = facts;
   const length = headers['content-length'];
   if (body !== null || partial.length > 0) {
     const octets = body ?? NO_OCTETS;
-    return { octets, isWhole: isWhole(octets.length, length, facts) };
+    return { octets, isWhole: isWhole(octets.length, { length, partial, limit: limitOf(extensions) }) };
   }
   if (length !== undefined) return length === '0' ? null : UNSEEN;
   if (headers['transfer-encoding'] !== undefined) return UNSEEN;
@@ -151,12 +150,20 @@ const UNSEEN: ProxiedBody = Object.freeze({ octets: null, isWhole: false });
  * Whether the octets are the whole body. Envoy compares what it sends with its buffer: where the buffer has exactly
  * `max_request_bytes` and the rest is still on its way, it says `false`, not partial. A visitor chooses the sizes of frames.
  */
-function isWhole(
-  octets: number,
-  length: string | readonly string[] | undefined,
-  { partial, bodyLimit }: BodyFacts,
-): boolean {
+function isWhole(octets: number, { length, partial, limit }: BodyEnd): boolean {
   if (partial.some((value) => value !== 'false')) return false;
   if (length !== undefined) return length === String(octets);
-  return partial.length > 0 && octets < bodyLimit;
+  return partial.length > 0 && octets < limit;
+}
+
+interface BodyEnd extends Pick<ReadHeaders, 'partial'> {
+  /** The Content-Length. */
+  readonly length: string | readonly string[] | undefined;
+  /** The octets of a body that may have more, if it has no Content-Length. */
+  readonly limit: number;
+}
+
+function limitOf(extensions: ReadonlyMap<string, string>): number {
+  const stated = Number(extensions.get(EXTENSIONS.bodyLimit));
+  return stated >= 1 ? stated : BODY_LIMIT;
 }
