@@ -78,6 +78,7 @@ function guarded(message: Buffer, { serve, options }: Guarded): ReturnType<Serve
 
 const AUTHORIZATION = 'envoy.service.auth.v3.Authorization';
 
+/** Has the request of a message decided. */
 function check(message: Buffer, { decide, counts }: CallOptions): CallReply | Promise<CallReply> {
   const request = proxiedOf(decodeCheckRequest(message));
   const reply = (answer: DoorAnswer): Buffer => {
@@ -96,6 +97,7 @@ const HEALTH_STATUS = varintTag(1);
 const SERVING = 1;
 const NOT_SERVING = 2;
 
+/** Reports whether requests are decided here. */
 function healthCheck(message: Buffer, { isServing, counts }: CallOptions): CallReply {
   const reader: ProtobufReader = { octets: message, at: 0, end: message.length };
   let service = '';

@@ -113,6 +113,7 @@ function readFields(reader: ProtobufReader, check: CheckRequest, read: ReadField
   }
 }
 
+/** Reads the message of a tag, field by field. Several of one field are merged, as Protocol Buffers have it. */
 function readMessage(reader: ProtobufReader, check: CheckRequest, read: ReadField): true {
   const outer = enterMessage(reader);
   readFields(reader, check, read);
@@ -120,6 +121,7 @@ function readMessage(reader: ProtobufReader, check: CheckRequest, read: ReadFiel
   return true;
 }
 
+/** AttributeContext. */
 function attribute(tag: number, reader: ProtobufReader, check: CheckRequest): boolean {
   switch (tag) {
     case SOURCE:
@@ -137,10 +139,12 @@ function attribute(tag: number, reader: ProtobufReader, check: CheckRequest): bo
   }
 }
 
+/** AttributeContext.Request; its time is not of use. */
 function request(tag: number, reader: ProtobufReader, check: CheckRequest): boolean {
   return tag === REQUEST_HTTP && readMessage(reader, check, httpRequest);
 }
 
+/** AttributeContext.HttpRequest. */
 function httpRequest(tag: number, reader: ProtobufReader, check: CheckRequest): boolean {
   switch (tag) {
     case HTTP_METHOD:
@@ -175,6 +179,7 @@ function httpRequest(tag: number, reader: ProtobufReader, check: CheckRequest): 
   }
 }
 
+/** HeaderMap. */
 function headerMap(tag: number, reader: ProtobufReader, check: CheckRequest): boolean {
   return tag === MAP_HEADERS && readHeader(reader, check);
 }
@@ -197,6 +202,7 @@ function readHeader(reader: ProtobufReader, { headers, isRaw }: CheckRequest): t
   return true;
 }
 
+/** An entry of `context_extensions`. */
 function readExtension(reader: ProtobufReader, { extensions }: CheckRequest): true {
   const outer = enterMessage(reader);
   let name = '';
@@ -214,12 +220,16 @@ function readExtension(reader: ProtobufReader, { extensions }: CheckRequest): tr
   return true;
 }
 
+/** AttributeContext.TLSSession. */
 function tlsSession(tag: number, reader: ProtobufReader, check: CheckRequest): boolean {
   if (tag !== TLS_SNI) return false;
   check.serverName = readText(reader);
   return true;
 }
 
+// The peers. PERF: a function a level, so that reading a message makes no closure.
+
+/** AttributeContext.Peer of the source. */
 function sourcePeer(tag: number, reader: ProtobufReader, check: CheckRequest): boolean {
   return tag === PEER_ADDRESS && readMessage(reader, check, sourceAddress);
 }
@@ -234,6 +244,7 @@ function sourceSocket(tag: number, reader: ProtobufReader, check: CheckRequest):
   return true;
 }
 
+/** AttributeContext.Peer of the destination. */
 function destinationPeer(tag: number, reader: ProtobufReader, check: CheckRequest): boolean {
   return tag === PEER_ADDRESS && readMessage(reader, check, destinationAddress);
 }

@@ -95,6 +95,7 @@ export function createStreams(options: StreamOptions): Streams {
   };
 }
 
+/** Serves one stream: refuses it at once, or its call once the message has arrived. */
 function serveStream(state: StreamsState, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
   const { open, counts, calls } = state;
   const since = performance.now();
@@ -146,6 +147,7 @@ function refuse(state: StreamsState, call: OpenCall, why: GrpcRefusal): void {
   sendRefusal(call.stream, why);
 }
 
+/** Takes octets of a message, up to the limits. */
 function receive(state: StreamsState, call: OpenCall, chunk: Buffer): void {
   if (call.state !== 'receiving') return;
   call.chunks.push(chunk);
@@ -176,6 +178,7 @@ function complete(state: StreamsState, call: OpenCall, serve: ServeCall): void {
   else answer(state, call, reply);
 }
 
+/** Sends the reply, unless the client has cancelled the call. */
 function answer(state: StreamsState, call: OpenCall, reply: CallReply): void {
   if (!Buffer.isBuffer(reply)) {
     if (reply.code === GRPC.invalidArgument) state.counts.malformed++;
