@@ -1,0 +1,141 @@
+/**
+ * What the proxy does with a decided request, as a CheckResponse. In: the door's answer and the request. Out: the message.
+ *
+ * Changes of a forwarded request are headers: `:path` for a rewrite, `x-edgeplan-origin`, `x-edgeplan-origin-source` and
+ * `x-edgeplan-host` for routes to choose by, `x-edgeplan-tags` and `x-edgeplan-id` for the origin. `:authority` is never set:
+ * the proxy would look for another virtual host by it. What a visitor sent by a name of ours is removed.
+ */
+import type { HeaderList } from '../../../base/http/header-fields.ts';
+import { refText } from '../../../engine/evaluator/identity.ts';
+import type { Origin } from '../../../engine/evaluator/index.ts';
+import type { ForwardChanges, ProxiedRequest } from '../../decide/proxied.ts';
+import type { EdgeVerdict } from '../../decide/verdict.ts';
+import type { DoorAnswer } from '../door.ts';
+import { type CheckMetadata, type CheckResponse, type SetHeader, wireOctets } from './check-response.ts';
+
+/** Headers that the door sets in forwarded requests. */
+const HEADERS = {
+  id: 'x-edgeplan-id',
+  tags: 'x-edgeplan-tags',
+  origin: 'x-edgeplan-origin',
+  originSource: 'x-edgeplan-origin-source',
+  host: 'x-edgeplan-host',
+} as const;
+
+/** How names of ours begin, whichever of `-`, `_` and `.` separate their words: some servers take one for another. */
+const OWN_PREFIX = 'x-edgeplan-';
+
+/** Most characters of `x-edgeplan-tags`; servers accept a head of some KiB. */
+const MAX_TAG_CHARACTERS = 2_048;
+
+/** The message for a door's answer. */
+export function checkResponseOf(answer: DoorAnswer, request: ProxiedRequest): CheckResponse {
+  switch (answer.kind) {
+    case 'forward':
+      return forwarded(answer, request);
+    case 'answer': {
+      const { status, headers, body } = answer.answer;
+      const metadata = metadataOf(answer.id, answer.verdict);
+      return { kind: 'denied', status, headers: settingHeaders(headers), body, metadata };
+    }
+    case 'fault':
+      return faultResponse(answer.id);
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** The message for a fault of ours. @param id the decision id; empty: there is none */
+export function faultResponse(id: string): CheckResponse {
+  if (id === '') return { kind: 'error', headers: [], metadata: {} };
+  return { kind: 'error', headers: [{ name: HEADERS.id, value: id, appends: false }], metadata: { id } };
+}
+
+type Forward = Extract<DoorAnswer, { readonly kind: 'forward' }>;
+
+function forwarded({ id, verdict, changes }: Forward, request: ProxiedRequest): CheckResponse {
+  const headers: SetHeader[] = [];
+  const set = (name: string, value: string): void => {
+    headers.push({ name, value, appends: false });
+  };
+  set(HEADERS.id, id);
+  const tags = tagText(verdict.decision.tags);
+  if (tags !== '') set(HEADERS.tags, tags);
+  if (changes.target !== request.target) set(':path', changes.target);
+  if (changes.origin !== null) {
+    set(HEADERS.origin, clusterName(changes.origin));
+    set(HEADERS.originSource, changes.origin.source);
+    if (changes.origin.hostHeader !== '') set(HEADERS.host, changes.origin.hostHeader);
+  }
+  const remove: string[] = [];
+  setCookies(changes, { set, remove });
+  const own = new Set(headers.map(({ name }) => name));
+  for (const name of Object.keys(request.headers)) if (isOwnName(name) && !own.has(name)) remove.push(name);
+  return {
+    kind: 'ok',
+    headers,
+    remove,
+    responseHeaders: settingHeaders(changes.responseHeaders),
+    metadata: metadataOf(id, verdict),
+  };
+}
+
+/**
+ * Sets the Cookie header without the edge's own cookies. One whose other cookies are not UTF-8 stays whole: no CheckResponse
+ * has such octets, and another value could end a visitor's session.
+ */
+function setCookies(
+  { cookies }: ForwardChanges,
+  { set, remove }: { readonly set: (name: string, value: string) => void; readonly remove: string[] },
+): void {
+  if (cookies === null) return;
+  if (cookies === '') remove.push('cookie');
+  else if (wireOctets(cookies) !== null) set('cookie', cookies);
+}
+
+/** Whether a name in lower case is one of ours, or one that a server behind the proxy may take for one. */
+function isOwnName(name: string): boolean {
+  // PERF: few names begin with these letters.
+  return name.startsWith('x') && name.replaceAll(/[_.]/g, '-').startsWith(OWN_PREFIX);
+}
+
+/** The origin as the name of a cluster, and as `original_dst` reads it: `address:port`, IPv6 in brackets. */
+function clusterName({ address, port, scheme }: Origin): string {
+  const host = address.includes(':') ? `[${address}]` : address;
+  return `${host}:${port ?? (scheme === 'http' ? 80 : 443)}`;
+}
+
+/** Tags, separated by commas, as many as fit. */
+function tagText(tags: readonly string[]): string {
+  let text = '';
+  for (const tag of tags) {
+    if (text.length + tag.length >= MAX_TAG_CHARACTERS) break;
+    text += text === '' ? tag : `,${tag}`;
+  }
+  return text;
+}
+
+/** Headers that replace others of their name; of several of one name, such as Set-Cookie, the later ones are added. */
+function settingHeaders(list: HeaderList): readonly SetHeader[] {
+  const headers: SetHeader[] = [];
+  const seen = new Set<string>();
+  for (let at = 0; at < list.length; at += 2) {
+    const name = list[at]!.toLowerCase();
+    headers.push({ name, value: list[at + 1]!, appends: seen.has(name) });
+    seen.add(name);
+  }
+  return headers;
+}
+
+function metadataOf(id: string, verdict: EdgeVerdict | null): CheckMetadata {
+  if (verdict === null) return { id };
+  const { domain, decision, unenforced } = verdict;
+  const { rule, action } = decision;
+  return {
+    id,
+    domain,
+    action,
+    ...(rule === null ? {} : { rule: refText(rule) }),
+    unenforced,
+  };
+}
