@@ -162,6 +162,8 @@ export async function startHaproxy({
   const file = join(folder, 'haproxy.cfg');
   writeFileSync(spoe, shipped('spoe.cfg'));
   const own = [
+    // Its own messages are read; a line for each request is not.
+    replaced('    log stdout format raw local0\n', ''),
     replaced('bind :80\n', `bind 127.0.0.1:${port}\n`),
     replaced('/etc/haproxy/spoe.cfg', spoe),
     replaced('127.0.0.1:9000 ', `127.0.0.1:${door} `),
@@ -169,10 +171,16 @@ export async function startHaproxy({
     replaced('server one 127.0.0.1:8080', `server one 127.0.0.1:${servers}`),
     change,
   ];
-  writeFileSync(file, own.reduce((text, one) => one(text), shipped('haproxy-2.6.cfg')));
+  writeFileSync(
+    file,
+    own.reduce((text, one) => one(text), shipped('haproxy-2.6.cfg')),
+  );
   const env = { ...process.env, EDGEPLAN_DOOR_SECRET: DOOR_SECRET };
   const args = ['-W', '-db', '-f', file];
-  const child: ChildProcess = spawn(findProgram('haproxy')!, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const child: ChildProcess = spawn(findProgram('haproxy')!, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env,
+  });
   let text = '';
   for (const stream of [child.stdout!, child.stderr!]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => {

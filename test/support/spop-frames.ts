@@ -10,7 +10,18 @@ export type Typed =
   | { readonly type: 'ipv4' | 'ipv6'; readonly octets: readonly number[] }
   | { readonly type: 'string' | 'binary'; readonly octets: Uint8Array };
 
-const TYPES = ['null', 'bool', 'int32', 'uint32', 'int64', 'uint64', 'ipv4', 'ipv6', 'string', 'binary'] as const;
+const TYPES = [
+  'null',
+  'bool',
+  'int32',
+  'uint32',
+  'int64',
+  'uint64',
+  'ipv4',
+  'ipv6',
+  'string',
+  'binary',
+] as const;
 
 /** §3.1, "Variable-length integer": the ranges of the table, with its bits. */
 export function varint(value: bigint): Buffer {
@@ -100,7 +111,10 @@ export function notifyFrame(args: Items, { stream = 1n, frame = 1n, flags = 1 } 
 
 /** `req.hdrs_bin`. */
 export function headersBinary(headers: readonly (readonly [string, string])[]): Buffer {
-  return Buffer.concat([...headers.flatMap(([name, value]) => [named(name), named(value)]), Buffer.from([0, 0])]);
+  return Buffer.concat([
+    ...headers.flatMap(([name, value]) => [named(name), named(value)]),
+    Buffer.from([0, 0]),
+  ]);
 }
 
 /** The arguments of `fixtures/proxies/spoe.cfg` for a plain GET. */
@@ -185,7 +199,8 @@ export function readAgentFrame(octets: Buffer): AgentFrame {
     if (type === 103) {
       // set-var with three arguments, in the scope of the transaction.
       const [action, count, scope] = read.bytes(3);
-      if (action !== 1 || count !== 3 || scope !== 2) throw new Error('an action is no set-var of a transaction');
+      if (action !== 1 || count !== 3 || scope !== 2)
+        throw new Error('an action is no set-var of a transaction');
     }
     const name = read.string();
     if (name in values) throw new Error(`\`${name}\` is set twice`);
@@ -210,8 +225,7 @@ export interface SpopClient {
 /** Connects to a door, and reads its frames. */
 export async function spopClient(address: string): Promise<SpopClient> {
   const url = new URL(address);
-  const socket =
-    url.protocol === 'unix:' ? connect(url.pathname) : connect(Number(url.port), url.hostname);
+  const socket = url.protocol === 'unix:' ? connect(url.pathname) : connect(Number(url.port), url.hostname);
   await once(socket, 'connect');
   const frames: AgentFrame[] = [];
   const chunks: Buffer[] = [];
