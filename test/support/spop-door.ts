@@ -175,7 +175,7 @@ export async function startHaproxy({
     file,
     own.reduce((text, one) => one(text), shipped('haproxy-2.6.cfg')),
   );
-  const env = { ...process.env, EDGEPLAN_DOOR_SECRET: DOOR_SECRET };
+  const env = { ...process.env, EDGEPLAN_DOOR: DOOR_SECRET };
   const args = ['-W', '-db', '-f', file];
   const child: ChildProcess = spawn(findProgram('haproxy')!, args, {
     stdio: ['ignore', 'pipe', 'pipe'],

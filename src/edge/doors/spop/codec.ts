@@ -68,7 +68,6 @@ const TRUE_FLAG = 0x10;
 
 /** Octets of the longest variable-length integer: 4 bits in the first one, 7 in each other, 64 in all. */
 const MAX_VARINT = 10;
-const TWO_64 = 2 ** 64;
 
 /**
  * A variable-length integer, encoded as in HAProxy's peers protocol, not as in Protocol Buffers: a first octet below 240 is the
@@ -95,6 +94,19 @@ export function readVarint(cursor: Cursor): number {
   }
   cursor.at = next;
   return value;
+}
+
+/** A signed integer: a negative one is sent as two's complement of 64 bits, also where its type has 32. */
+function readSigned(cursor: Cursor): number {
+  const { octets, at } = cursor;
+  const rounded = readVarint(cursor);
+  if (rounded <= Number.MAX_SAFE_INTEGER) return rounded;
+  // PERF: exact arithmetic for negative numbers alone, which HAProxy sends for none of the arguments.
+  let value = BigInt(octets[at]!);
+  for (let next = at + 1, shift = 4n; next < cursor.at; next++, shift += 7n) {
+    value += BigInt(octets[next]!) << shift;
+  }
+  return Number(BigInt.asIntN(64, value));
 }
 
 /** A length of octets that the frame has; more is a fault. */
@@ -127,11 +139,8 @@ export function readTyped(cursor: Cursor): SpopValue {
     case TYPE.boolean:
       return (first & TRUE_FLAG) !== 0;
     case TYPE.int32:
-    case TYPE.int64: {
-      // Negative ones are sent as 64-bit two's complement, those of 32 bits too.
-      const value = readVarint(cursor);
-      return value >= TWO_64 / 2 ? value - TWO_64 : value;
-    }
+    case TYPE.int64:
+      return readSigned(cursor);
     case TYPE.uint32:
     case TYPE.uint64:
       return readVarint(cursor);
