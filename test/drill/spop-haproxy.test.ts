@@ -57,7 +57,7 @@ interface Got {
 
 const agents = new Map<string, Agent>();
 
-/** One request through HAProxy, on a kept connection of its address. */
+/** One request through HAProxy, on a reused connection of its address. */
 function ask(
   port: number,
   path: string,
@@ -233,6 +233,7 @@ describe('HAProxy 2.6 with the shipped configuration', requires(HAPROXY), () => 
       door: portOf(agent),
       pages: pages.port,
       servers: servers.port,
+      patient: true,
       change: replaced('parse-resolv-conf', `nameserver scripted 127.0.0.1:${dns.port}`),
     });
   });
@@ -420,6 +421,11 @@ describe('HAProxy 2.6 with the shipped configuration', requires(HAPROXY), () => 
       expect(got.status).toBe(200);
       expect((await ask(haproxy.port, `/form?${'q'.repeat(7_200)}`)).status).toBe(414);
     });
+  });
+
+  test('health checks are answered', async () => {
+    await until(() => agent.door.counts().healthChecks > 0, 'a health check');
+    expect(agent.door.counts().protocolErrors).toEqual({});
   });
 
   test('a reload lets nothing pass', async () => {

@@ -132,8 +132,10 @@ export interface HaproxyOptions {
   readonly pages: number;
   /** The port of `backend servers`. */
   readonly servers: number;
-  /** Changes the shipped configurations further. */
+  /** Changes the shipped configuration further. */
   readonly change?: (text: string) => string;
+  /** Raises the times after which HAProxy gives an agent up: for tests in which each request is decided, on a busy machine too. */
+  readonly patient?: boolean;
 }
 
 /** A file of `fixtures/proxies`. */
@@ -155,12 +157,23 @@ export async function startHaproxy({
   pages,
   servers,
   change = (text) => text,
+  patient = false,
 }: HaproxyOptions): Promise<RunningHaproxy> {
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-haproxy-'));
   const port = await freePort();
   const spoe = join(folder, 'spoe.cfg');
   const file = join(folder, 'haproxy.cfg');
-  writeFileSync(spoe, shipped('spoe.cfg'));
+  const waits = patient
+    ? (line: string, longer: string) => replaced(line, longer)
+    : () => (text: string) => text;
+  const asks = [
+    waits('timeout processing 500ms', 'timeout processing 60s'),
+    waits('timeout hello 2s', 'timeout hello 60s'),
+  ];
+  writeFileSync(
+    spoe,
+    asks.reduce((text, one) => one(text), shipped('spoe.cfg')),
+  );
   const own = [
     // Its own messages are read; a line for each request is not.
     replaced('    log stdout format raw local0\n', ''),
@@ -169,6 +182,8 @@ export async function startHaproxy({
     replaced('127.0.0.1:9000 ', `127.0.0.1:${door} `),
     replaced('server agent 127.0.0.1:9001', `server agent 127.0.0.1:${pages}`),
     replaced('server one 127.0.0.1:8080', `server one 127.0.0.1:${servers}`),
+    waits('timeout connect 1s', 'timeout connect 60s'),
+    waits('check inter 1s fall 3 rise 1', 'check inter 1s fall 1000 rise 1'),
     change,
   ];
   writeFileSync(
