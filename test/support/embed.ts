@@ -9,21 +9,25 @@ export interface PlanText {
   readonly domain?: string;
   /** Settings of the domain. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Default: the apex, and a name whose visitors solve a challenge. */
+  readonly records?: readonly Readonly<Record<string, unknown>>[];
   readonly rules?: readonly Readonly<Record<string, unknown>>[];
   readonly revision?: number;
 }
+
+const RECORDS = [
+  { id: 5, name: '@', type: 'A', destination: '127.0.0.1', proxied: true },
+  { id: 6, name: 'asks', type: 'A', destination: '127.0.0.1', proxied: true, captcha: true },
+];
 
 /** A sealed plan of a domain whose apex is proxied. */
 export function sealedPlan({
   domain = 'shop.localhost',
   settings,
+  records = RECORDS,
   rules = [],
   revision = 1,
 }: PlanText): Uint8Array {
-  const records = [
-    { id: 5, name: '@', type: 'A', destination: '127.0.0.1', proxied: true },
-    { id: 6, name: 'asks', type: 'A', destination: '127.0.0.1', proxied: true, captcha: true },
-  ];
   const parsed = parseRuleSet({ domain: { name: domain, ...settings }, records, rules });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.diagnostics));
   return seal(compile(parsed.ruleSet).plan, { revision });
