@@ -66,7 +66,7 @@ export function replyTo(answer: DoorAnswer, asked: Asked): EdgeAnswer {
       return asked.flavour === 'nginx' ? ticketReply(answer, asked) : wholeReply(answer, asked);
     case 'fault':
       // Every proxy treats it as it treats an agent that is away.
-      return { status: 503, headers: replyHeaders({ 'X-Edgeplan-Id': answer.id }), body: null };
+      return { status: 503, headers: replyHeaders({ 'X-Edgeplan-Id': answer.id, 'X-Edgeplan-Status': '503' }), body: null };
     default:
       return answer satisfies never;
   }

@@ -128,10 +128,15 @@ function readOptional(facts: Facts, scheme: 'http' | 'https'): OptionalFacts | C
   if (ja4 !== undefined && !/^[0-9a-z_]{1,64}$/.test(ja4)) return refusal('malformed', 'x-edgeplan-ja4');
   const country = facts['x-edgeplan-country'];
   if (country !== undefined && !/^[A-Z]{2}$/.test(country)) return refusal('malformed', 'x-edgeplan-country');
+  const name = facts['x-edgeplan-sni'];
+  // A name in a handshake has ASCII letters, digits, dots and hyphens alone (RFC 6066 §3); some clients send `_`.
+  if (name !== undefined && !/^[0-9A-Za-z._-]{1,253}$/.test(name)) {
+    return refusal('malformed', 'x-edgeplan-sni');
+  }
   return {
     protocol,
     port,
-    serverName: facts['x-edgeplan-sni']?.toLowerCase() ?? null,
+    serverName: name?.toLowerCase() ?? null,
     ...(ja4 === undefined ? {} : { ja4 }),
     ...(country === undefined ? {} : { country }),
   };
