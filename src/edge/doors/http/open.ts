@@ -64,8 +64,9 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<RunningDoo
     onDecision: () => void counts.decisions++,
   };
   const server = createDoorServer((message, response) => {
-    // The proxy opens its next connection at the process that takes over.
-    if (retiring) response.shouldKeepAlive = false;
+    // The proxy opens its next connection at the process that takes over. Behind an Upgrade, which is served as any other
+    // request, Node's parser reads no further one.
+    if (retiring || message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     void serveDoorRequest(serving, message, response).catch((error: unknown) => fail(response, error, log));
   });
   server.on('connection', (socket) => {
