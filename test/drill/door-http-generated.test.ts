@@ -172,8 +172,8 @@ describe.each(PROXIES)('%s', requires(missingProgram('nginx'), missingProgram('c
         own.compared++;
         actions.set(decision.action, (actions.get(decision.action) ?? 0) + 1);
         // What the verdict names as not enforced goes to the application as it was sent.
-        const isSentOn =
-          seen.unenforced.includes('rewrite') && received.target === seen.exchange?.request.target;
+        const isSentOn: boolean =
+          seen.unenforced?.includes('rewrite') === true && received.target === seen.exchange?.request.target;
         expect(received, about).toEqual(isSentOn ? { ...outcome, target: received.target } : outcome);
       }
       expect(door.faults).toEqual([]);

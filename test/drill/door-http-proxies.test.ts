@@ -1,7 +1,9 @@
 /** nginx and Caddy as `fixtures/proxies` has them, in front of an application, with the HTTP door of an agent beside them. */
+import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { checkDoor } from '../../src/workbench/door-check/check-door.ts';
 import { type Answer, ask as askAt, hand as handAt, type Sent, solve } from '../support/ask.ts';
-import { sealedPlan, sealedSignatures } from '../support/embed.ts';
+import { listenLocally, sealedPlan, sealedSignatures } from '../support/embed.ts';
 import {
   DOOR_SECRET,
   openTestDoor,
@@ -143,9 +145,10 @@ describe.each(PROXIES)('%s', requires(missingProgram('nginx'), missingProgram('c
     expect([over.status, Number(over.headers['retry-after']) > 0]).toEqual([429, true]);
   });
 
-  test('a rewrite is the target of the application', async () => {
+  test('a rewrite is the target of the application, or named as not enforced', async () => {
     expect((await ask('/from/a%2fb?q=1')).status).toBe(200);
-    expect(origin.seen[0]?.url).toBe('/to/it?q=1');
+    const outcome = [origin.seen[0]?.url, door.journal.at(-1)?.unenforced];
+    expect(outcome).toEqual(name === 'nginx' ? ['/to/it?q=1', []] : ['/from/a%2fb?q=1', ['rewrite']]);
   });
 
   test('content of the edge’s own has the status of the rule', async () => {
@@ -209,6 +212,30 @@ describe.each(PROXIES)('%s', requires(missingProgram('nginx'), missingProgram('c
     await ask('/a', { headers: { 'x-forwarded-for': '192.0.2.9', 'x-real-ip': '192.0.2.9' } });
     expect(door.journal.at(-1)?.exchange?.request.ip).toBe('127.0.0.1');
     expect(origin.seen[0]?.headers['x-forwarded-for']).toBe('127.0.0.1');
+  });
+
+  test('every attack of the check from outside is refused, and a proxy without an agent is seen', async () => {
+    const host = 'shop.localhost';
+    const connectTo = { host: '127.0.0.1', port: proxy.port };
+    const urls = { blocked: `http://${host}/admin`, open: `http://${host}/open` };
+    const { unusable, lines } = await checkDoor({ ...urls, connectTo });
+    expect(unusable).toBeNull();
+    expect(lines.filter(({ holds }) => !holds)).toEqual([]);
+    expect(lines.length).toBeGreaterThan(40);
+    const swapped = await checkDoor({ blocked: urls.open, open: urls.blocked, connectTo });
+    expect(swapped.unusable).toContain('is not blocked');
+    expect((await checkDoor({ ...urls, open: urls.blocked, connectTo })).unusable).toContain('is not open');
+    // An application that blocks by itself what it reads of a forged header lets others through.
+    const naive = createServer((request, response) => {
+      const uri = request.headers['x-forwarded-uri'] ?? request.url;
+      response.writeHead(uri === '/admin' ? 403 : 200).end();
+    });
+    const listening = await listenLocally(naive);
+    const seen = await checkDoor({ ...urls, connectTo: { host: '127.0.0.1', port: listening.port } });
+    const open = seen.lines.filter(({ holds }) => !holds).map((line) => line.name);
+    expect(open).toContain('forged header X-Forwarded-Uri');
+    expect(open).toContain('a doubled slash');
+    await listening.close();
   });
 
   test('without the agent the application gets nothing, and with it everything again', async () => {

@@ -18,7 +18,7 @@ export type Flavour = (typeof FLAVOURS)[number];
 /** What each proxy enforces of a decision with the configuration in `fixtures/proxies`. */
 export const ENFORCED: Readonly<Record<Flavour, Enforced>> = {
   nginx: new Set(['rewrite']),
-  // It rewrites targets without a `%` alone, so that the rewrite is named in either case.
+  // Its `rewrite` encodes a `%` of a header again, and joins queries.
   caddy: new Set(),
   traefik: new Set(),
   envoy: new Set(),
