@@ -24,6 +24,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
   ],
   workbench: [
     ...['importers', 'access-logs', 'proofs', 'simulation', 'rule-tests', 'replay', 'tuning', 'mutation'],
+    ...['door-check'],
   ],
   edge: [
     ...['handover', 'answers', 'cache', 'markdown', 'following', 'decide', 'proxy', 'doors', 'listeners'],

@@ -100,7 +100,7 @@ function readAndPutBack(message: ClientRequest, wanted: number): Promise<ReadPar
 }
 
 /** The chunks read of a body, and whether they are all of it. */
-interface ReadChunks {
+export interface ReadChunks {
   readonly chunks: readonly Buffer[];
   readonly ended: boolean;
 }
@@ -124,7 +124,7 @@ export async function readBody(
 }
 
 /** Reads at least `wanted` octets, or to the end. @throws BodyFault */
-function readUpTo(message: ClientRequest, wanted: number, rate: RateBounds): Promise<ReadChunks> {
+export function readUpTo(message: ClientRequest, wanted: number, rate: RateBounds): Promise<ReadChunks> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let octets = 0;
