@@ -13,9 +13,10 @@ import {
   type WafProgram,
 } from '../../engine/evaluator/index.ts';
 import type { HttpCache } from '../cache/request.ts';
-import type { Classifier } from '../decide/request-context.ts';
+import type { Classifier, DecisionServices } from '../decide/request-context.ts';
 import { createUnserved } from '../decide/unserved.ts';
 import { createPlanTable, type PlanTable } from '../following/plan-table.ts';
+import type { ServedDomain } from '../following/served-domain.ts';
 import type { MarkdownRenderer } from '../markdown/renderer.ts';
 import { createFirstProbes } from './health.ts';
 import type { RequestLog } from './log/request-log.ts';
@@ -79,6 +80,11 @@ export interface NodeOptions {
 /** A running node. */
 export interface EdgeNode {
   readonly handler: Handler;
+  /** What decides and logs requests, for the doors of an agent. */
+  readonly decisions: {
+    readonly services: DecisionServices<ServedDomain>;
+    readonly requestLog: RequestLog;
+  };
   readonly plans: PlanTable;
   readonly origins: Origins;
   /** The rate counters of all domains. */
@@ -153,6 +159,7 @@ export function createNode(options: NodeOptions): EdgeNode {
   });
   return {
     handler,
+    decisions: { services, requestLog },
     plans,
     probing,
     origins,

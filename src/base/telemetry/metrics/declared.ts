@@ -297,6 +297,12 @@ export const METRICS = {
     },
     help: 'Refused TLS handshakes, by reason: `unknown` (no domain has the name), `suspended`, `no_certificate`, `no_name` (none was sent), `bad_name` (no host name), `plain_http` (HTTP without TLS, answered with 400)',
   },
+  edgeplan_agent_door_events: {
+    type: 'gauge',
+    at: ['node'],
+    labels: ['door', 'event'],
+    help: 'What the doors of an agent count since the start, by door (`SPOP`, `HTTP`, `ext_authz`) and event; of an event with reasons, `event.reason`',
+  },
   edgeplan_node_websockets: {
     type: 'gauge',
     at: ['node'],
