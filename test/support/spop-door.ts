@@ -11,7 +11,7 @@ import { createChallenges } from '../../src/edge/answers/challenge/challenge.ts'
 import { createUnserved } from '../../src/edge/decide/unserved.ts';
 import { createDecisionReporter } from '../../src/edge/decide/verdict.ts';
 import { createDoorDecider, type DecideForDoor } from '../../src/edge/doors/door.ts';
-import { pageOf } from '../../src/edge/doors/http/pages.ts';
+import { pageOf, TICKET_HEADER } from '../../src/edge/doors/http/pages.ts';
 import type { DoorAddress, RunningDoor } from '../../src/edge/doors/listener.ts';
 import type { SpopCounts } from '../../src/edge/doors/spop/counts.ts';
 import { openSpopDoor } from '../../src/edge/doors/spop/open.ts';
@@ -85,7 +85,7 @@ export async function startPages(tickets: Tickets): Promise<SeenServer> {
   const seen: IncomingMessage[] = [];
   const bodies: Buffer[] = [];
   const server = createServer(async (request, response) => {
-    const ticket = request.headers['x-edgeplan-ticket'] as string | undefined;
+    const ticket = request.headers[TICKET_HEADER] as string | undefined;
     const page = pageOf(tickets, request.url ?? '', ticket);
     if (page !== null && request.headers['x-edgeplan-door'] === DOOR_SECRET) {
       request.resume();
