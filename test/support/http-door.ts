@@ -11,7 +11,7 @@ import { createChallenges } from '../../src/edge/answers/challenge/challenge.ts'
 import { createUnserved } from '../../src/edge/decide/unserved.ts';
 import { createDecisionReporter } from '../../src/edge/decide/verdict.ts';
 import { createDoorDecider, type DecideForDoor } from '../../src/edge/doors/door.ts';
-import { ENFORCED, FLAVOURS, type Flavour } from '../../src/edge/doors/http/answers.ts';
+import { ENFORCED, FLAVOURS, type ProxyFlavour } from '../../src/edge/doors/http/answers.ts';
 import { type HttpDoorCounts, type HttpDoorOptions, openHttpDoor } from '../../src/edge/doors/http/open.ts';
 import { readDoorSecrets } from '../../src/edge/doors/http/secrets.ts';
 import type { RunningDoor } from '../../src/edge/doors/listener.ts';
@@ -66,7 +66,7 @@ export async function openTestDoor({
     classifier: { country: () => null, bot: () => undefined },
     unserved: createUnserved({ plans: table, listed: false, onUnserved: () => undefined }),
   };
-  const deciderOf = (flavour: Flavour): DecideForDoor =>
+  const deciderOf = (flavour: ProxyFlavour): DecideForDoor =>
     decide ??
     createDoorDecider({
       services,
@@ -77,7 +77,7 @@ export async function openTestDoor({
   const door = await openHttpDoor({
     address: { path },
     decide: Object.fromEntries(FLAVOURS.map((flavour) => [flavour, deciderOf(flavour)])) as Record<
-      Flavour,
+      ProxyFlavour,
       DecideForDoor
     >,
     tickets: createTickets(),

@@ -13,10 +13,10 @@ import type { Tickets } from '../tickets.ts';
 /** The proxies that ask, each at the endpoint of its name. */
 export const FLAVOURS = ['nginx', 'caddy', 'traefik', 'envoy'] as const;
 /** One of `FLAVOURS`. */
-export type Flavour = (typeof FLAVOURS)[number];
+export type ProxyFlavour = (typeof FLAVOURS)[number];
 
 /** What each proxy enforces of a decision with the configuration in `fixtures/proxies`. */
-export const ENFORCED: Readonly<Record<Flavour, Enforced>> = {
+export const ENFORCED: Readonly<Record<ProxyFlavour, Enforced>> = {
   nginx: new Set(['rewrite']),
   // Its `rewrite` encodes a `%` of a header again, and joins queries.
   caddy: new Set(),
@@ -53,7 +53,7 @@ const NGINX_OTHER = 401;
 
 /** For what a request was decided, and by whom it was asked. */
 export interface Asked {
-  readonly flavour: Flavour;
+  readonly flavour: ProxyFlavour;
   readonly request: ProxiedRequest;
   readonly tickets: Pick<Tickets, 'issue'>;
 }
@@ -158,7 +158,7 @@ function described({ id, verdict, answer }: Omit<Answered, 'kind'>): Partial<Rec
  * 2xx passes with all of them, so content of the edge's own has 403 in its place; Envoy takes a 5xx for a failure of the agent,
  * which `failure_mode_allow` lets pass. The status of the decision is in `X-Edgeplan-Status`.
  */
-function statusFor(flavour: Flavour, status: number): number {
+function statusFor(flavour: ProxyFlavour, status: number): number {
   if (status >= 200 && status < 300) return 403;
   return flavour === 'envoy' && status >= 500 ? 403 : status;
 }

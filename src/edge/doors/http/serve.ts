@@ -9,7 +9,7 @@ import type { ProxiedBody } from '../../decide/proxied.ts';
 import { readUpTo } from '../../proxy/request-body.ts';
 import type { DecideForDoor, DoorAnswer } from '../door.ts';
 import type { Tickets } from '../tickets.ts';
-import { FLAVOURS, type Flavour, refusalReply, replyTo } from './answers.ts';
+import { FLAVOURS, type ProxyFlavour, refusalReply, replyTo } from './answers.ts';
 import { type DoorHeaders, PARTIAL_HEADER, readDoorHeaders, refusal } from './contract.ts';
 import { PROOF_OCTETS } from './limits.ts';
 import { pageOf, TICKET_HEADER } from './pages.ts';
@@ -20,7 +20,7 @@ import type { DoorSecrets } from './secrets.ts';
 /** What requests at the door are served with. */
 export interface Serving {
   /** A decider for each flavour, since each enforces other parts of a decision (`ENFORCED`). */
-  readonly decide: Readonly<Record<Flavour, DecideForDoor>>;
+  readonly decide: Readonly<Record<ProxyFlavour, DecideForDoor>>;
   readonly tickets: Pick<Tickets, 'issue' | 'redeem'>;
   readonly secrets: DoorSecrets;
   readonly refusals: ContractRefusals;
@@ -40,7 +40,7 @@ const OWN_PREFIX = '/.well-known/edgeplan/';
 const ENVOY_PREFIX = '/envoy';
 
 /** The endpoints by their path; Envoy's is a prefix. */
-const ENDPOINTS: ReadonlyMap<string, Flavour> = new Map(
+const ENDPOINTS: ReadonlyMap<string, ProxyFlavour> = new Map(
   FLAVOURS.filter((flavour) => flavour !== 'envoy').map((flavour) => [`/${flavour}`, flavour] as const),
 );
 
@@ -97,7 +97,7 @@ interface Arrived {
 }
 
 interface Question extends Arrived {
-  readonly flavour: Flavour;
+  readonly flavour: ProxyFlavour;
   readonly line: OwnLine | null;
 }
 
