@@ -110,7 +110,7 @@ const LONGEST_DRAIN_SEC = 3_600;
 /** All options, in the groups and the order of the help text. */
 export function nodeOptions(): readonly Option[] {
   return [
-    ...inGroup('Plans:', planOptions()),
+    ...inGroup('Plans:', planOptions('edgeplan-node')),
     ...inGroup('Listening:', listenerOptions()),
     ...inGroup('TLS:', tlsOptions()),
     ...inGroup('Clients and limits:', clientOptions()),
@@ -122,13 +122,13 @@ export function nodeOptions(): readonly Option[] {
   ];
 }
 
-/** Where plans come from and where they are stored. */
-function planOptions(): readonly Option[] {
+/** Where plans come from and where they are stored. @param folder the name of the default folder */
+export function planOptions(folder: string): readonly Option[] {
   return [
     new Option('-f, --file <file>', 'serve this edge file and its changes'),
     ...controlOptions(),
     new Option('--data <folder>', 'the folder of plans and the cache')
-      .default(defaultData())
+      .default(defaultData(folder))
       .env('EDGEPLAN_NODE_DATA'),
   ];
 }
@@ -231,7 +231,7 @@ function clientOptions(): readonly Option[] {
 }
 
 /** What rules know of a visitor and of the node: country, bot, signatures, the node's id. */
-function factOptions(): readonly Option[] {
+export function factOptions(): readonly Option[] {
   return [
     new Option('--countries <file>', "a country database in MaxMind's format"),
     new Option('--bot-ranges <folder>', 'address ranges that bots publish, `googlebot.json` and the like'),
@@ -266,7 +266,7 @@ function originOptions(): readonly Option[] {
 }
 
 /** Logs, metrics, and the colour of messages. */
-function observabilityOptions(): readonly Option[] {
+export function observabilityOptions(): readonly Option[] {
   return [
     new Option(
       '--log <file>',
@@ -299,7 +299,7 @@ function observabilityOptions(): readonly Option[] {
 }
 
 /** Worker processes, and how they end. */
-function processOptions(): readonly Option[] {
+export function processOptions(): readonly Option[] {
   return [
     new Option('--workers <number>', WORKERS_HELP).argParser(readWorkers).default(1).env('EDGEPLAN_WORKERS'),
     new Option(
@@ -363,6 +363,6 @@ function readCount(fewest: number, most: number): (text: string) => number {
 }
 
 /** The data folder after the XDG Base Directory Specification. */
-function defaultData(): string {
-  return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'edgeplan-node');
+function defaultData(folder: string): string {
+  return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), folder);
 }

@@ -97,7 +97,14 @@ export function settingsOf(flags: NodeFlags, inherited: ReadonlySet<string> = ne
 }
 
 /** @throws CommandFault when the flags name no source of plans, or two, or a control plane without a token */
-export function planFlagsOf({ file, control, token: text, tokenFile, trust, color }: NodeFlags): PlanFlags {
+export function planFlagsOf({
+  file,
+  control,
+  token: text,
+  tokenFile,
+  trust,
+  color,
+}: Pick<NodeFlags, 'file' | 'control' | 'token' | 'tokenFile' | 'trust' | 'color'>): PlanFlags {
   if (file !== undefined && control !== undefined) {
     throw usageFault('a node has its plans from a file or from a control plane, not from both');
   }
@@ -138,7 +145,10 @@ export async function openPlanOrigin(
 }
 
 /** Opens the signatures of `waf` rules: the starter set by default; `null` for `none`. */
-export async function openNodeSignatures({ signatures, color }: NodeFlags): Promise<NodeSignatures | null> {
+export async function openNodeSignatures({
+  signatures,
+  color,
+}: Pick<NodeFlags, 'signatures' | 'color'>): Promise<NodeSignatures | null> {
   if (signatures === 'none') return null;
   const { openSignatureInput, openStarter } = await import('./open-signatures.ts');
   // An empty environment variable counts as none.

@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Co
   'Run:': {
     serve: async () => (await import('./commands/serve.ts')).serveCommand(),
     node: async () => (await import('./commands/node.ts')).nodeCommand(),
+    agent: async () => (await import('./commands/agent.ts')).agentCommand(),
     doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
   },
   'Operate:': {

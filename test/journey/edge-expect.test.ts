@@ -193,7 +193,11 @@ describe('a client that expects a 100', requires(OPENSSL_MISSING), () => {
   test.each([
     ['breaks off', (at: Socket): void => void at.destroy(), 502],
     ['speaks no HTTP', (at: Socket): void => void at.write('nothing\r\n\r\n'), 502],
-    ['switches protocols', (at: Socket): void => void at.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'), 502],
+    [
+      'switches protocols',
+      (at: Socket): void => void at.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'),
+      502,
+    ],
   ] as const)('gets a page if the origin %s', async (_what, answer, status) => {
     await start();
     const client = ask();

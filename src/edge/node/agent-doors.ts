@@ -5,7 +5,7 @@ import { declared } from '../../base/telemetry/metrics/declared.ts';
 import type { Unenforced } from '../decide/verdict.ts';
 import { createDoorDecider, type DecideForDoor, type DoorOptions } from '../doors/door.ts';
 import { EXT_AUTHZ_ENFORCED, openExtAuthzDoor } from '../doors/ext-authz/open.ts';
-import { ENFORCED, FLAVOURS, type Flavour } from '../doors/http/answers.ts';
+import { ENFORCED, FLAVOURS, type ProxyFlavour } from '../doors/http/answers.ts';
 import { openHttpDoor } from '../doors/http/open.ts';
 import type { DoorSecrets } from '../doors/http/secrets.ts';
 import type { DoorAddress, RunningDoor } from '../doors/listener.ts';
@@ -70,7 +70,7 @@ export async function openDoors(settings: DoorSettings, parts: DoorParts): Promi
     if (http !== null) {
       const decide = Object.fromEntries(
         FLAVOURS.map((flavour) => [flavour, decideFor(ENFORCED[flavour])]),
-      ) as Record<Flavour, DecideForDoor>;
+      ) as Record<ProxyFlavour, DecideForDoor>;
       opened.push({ name: 'HTTP', door: await openHttpDoor({ ...http, decide, tickets, log }) });
     }
     if (extAuthz !== null) {

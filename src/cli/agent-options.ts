@@ -1,0 +1,208 @@
+/**
+ * The options of `edgeplan agent` in the order of its help text, and what they say of its doors. In: flags as commander parsed
+ * them. Out: the addresses of doors and the secret of the HTTP door, or a CommandFault that names the flag.
+ */
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { InvalidArgumentError, Option } from 'commander';
+import type { DoorSecrets } from '../edge/doors/http/secrets.ts';
+import type { DoorAddress } from '../edge/doors/listener.ts';
+import type { DoorSettings } from '../edge/node/agent-doors.ts';
+import type { AgentOptions } from '../edge/node/start-agent.ts';
+import { inputFault, readFault, reasonOf, usageFault } from './exit.ts';
+import {
+  factOptions,
+  type NodeFlags,
+  observabilityOptions,
+  planOptions,
+  processOptions,
+} from './node-options.ts';
+import { allowOriginsOption, collectorOf, inGroup, resolverOption } from './options.ts';
+
+/** The flags of a node that an agent has too. */
+type SharedFlags = Pick<
+  NodeFlags,
+  | 'file'
+  | 'control'
+  | 'token'
+  | 'tokenFile'
+  | 'trust'
+  | 'data'
+  | 'countries'
+  | 'botRanges'
+  | 'signatures'
+  | 'nodeId'
+  | 'allowOrigins'
+  | 'resolver'
+  | 'log'
+  | 'logRate'
+  | 'shipLogs'
+  | 'shipLines'
+  | 'opsPort'
+  | 'opsAddress'
+  | 'otlp'
+  | 'traceRatio'
+  | 'logLevel'
+  | 'color'
+  | 'drain'
+>;
+
+/** The flags of one call, with defaults applied. */
+export interface AgentFlags extends SharedFlags {
+  readonly spop?: DoorAddress;
+  readonly forwardAuth?: DoorAddress;
+  readonly extAuthz?: DoorAddress;
+  readonly secretFile?: string;
+  readonly forwardBody?: boolean;
+}
+
+/** The variable with the secret of the HTTP door, which proxies' configurations read too. */
+const SECRET_VARIABLE = 'EDGEPLAN_DOOR';
+
+/** All options, in the groups and the order of the help text. */
+export function agentOptions(): readonly Option[] {
+  return [
+    ...inGroup('Plans:', planOptions('edgeplan-agent')),
+    ...inGroup('Doors (at least one; an address is host:port or unix:/path):', doorOptions()),
+    ...inGroup('What rules read of a visitor:', factOptions()),
+    ...inGroup('Origins:', [
+      allowOriginsOption(),
+      resolverOption('a DNS resolver for bots and probes of pools'),
+    ]),
+    ...inGroup('Observability:', observabilityOptions()),
+    ...inGroup(
+      'Process:',
+      processOptions().filter(({ long }) => long === '--drain'),
+    ),
+  ];
+}
+
+function doorOptions(): readonly Option[] {
+  return [
+    new Option('--spop <address>', 'SPOP for HAProxy; its pages need --forward-auth as well').argParser(
+      readDoorAddress,
+    ),
+    new Option(
+      '--forward-auth <address>',
+      'HTTP for nginx, Caddy, Traefik and Envoy, and for the pages of HAProxy',
+    ).argParser(readDoorAddress),
+    new Option('--ext-authz <address>', 'gRPC for Envoy (ext_authz) and Gateway API').argParser(
+      readDoorAddress,
+    ),
+    new Option(
+      '--secret-file <file>',
+      `secrets that the proxy sends to --forward-auth, one a line (default: the variable ${SECRET_VARIABLE})`,
+    ),
+    new Option('--forward-body', 'the proxies of --forward-auth pass bodies on (Traefik, Envoy)'),
+  ];
+}
+
+/** Reads `host:port`, `[address]:port` or `unix:/path`. */
+export function readDoorAddress(text: string): DoorAddress {
+  if (text.startsWith('unix:/')) return { path: text.slice('unix:'.length) };
+  const parts = /^(?:\[([0-9a-f:.]+)\]|([^:\s]+)):(\d{1,5})$/i.exec(text);
+  const host = parts?.[1] ?? parts?.[2] ?? '';
+  const port = Number(parts?.[3] ?? -1);
+  if (parts === null || port > 65_535 || (isIP(host) === 0 && host !== 'localhost')) {
+    throw new InvalidArgumentError(
+      'an address is written 127.0.0.1:9000, [::1]:9000 or unix:/run/edgeplan.sock.',
+    );
+  }
+  return { host, port };
+}
+
+/** What the flags alone determine besides the doors; files are not opened. */
+export function agentSettings(flags: AgentFlags): Omit<AgentOptions, AgentParts> {
+  return {
+    data: flags.data,
+    countries: flags.countries ?? null,
+    botRanges: flags.botRanges ?? null,
+    nodeId: flags.nodeId ?? null,
+    resolvers: flags.resolver ?? [],
+    // An edge file is the operator's own: its origins may be on this machine or in a private network.
+    allowedOrigins: { prefixes: flags.allowOrigins ?? [], local: flags.file !== undefined },
+    decisions: flags.log === undefined ? null : { file: flags.log, rate: flags.logRate },
+    shipped: flags.shipLogs ? { rate: flags.logRate, linesPerSec: flags.shipLines } : null,
+    operationsPort: flags.opsPort ?? null,
+    operationsAddress: flags.opsAddress,
+    collector: collectorOf(flags),
+  };
+}
+
+type AgentParts = 'doors' | 'plans' | 'signatures' | 'version' | 'log' | 'onCaughtUp' | 'onTokenRefused';
+
+/** @throws CommandFault when no door is named, or the HTTP door has no secret */
+export async function doorSettings(flags: AgentFlags): Promise<DoorSettings> {
+  const { spop = null, forwardAuth, extAuthz = null } = flags;
+  if (spop === null && forwardAuth === undefined && extAuthz === null) {
+    throw usageFault(
+      'an agent needs a door',
+      'name one with --spop (HAProxy), --forward-auth (nginx, Caddy, Traefik) or --ext-authz (Envoy)',
+    );
+  }
+  for (const [flag, isGiven] of [
+    ['--secret-file', flags.secretFile !== undefined],
+    ['--forward-body', flags.forwardBody === true],
+  ] as const) {
+    if (isGiven && forwardAuth === undefined) {
+      throw usageFault(
+        `${flag} has no effect without --forward-auth`,
+        'name its address, or leave the flag out',
+      );
+    }
+  }
+  if (forwardAuth === undefined) return { spop, http: null, extAuthz };
+  const secrets = await readSecrets(flags);
+  return {
+    spop,
+    http: { address: forwardAuth, secrets, passesBodies: flags.forwardBody === true },
+    extAuthz,
+  };
+}
+
+async function readSecrets({ secretFile }: AgentFlags): Promise<DoorSecrets> {
+  const { readDoorSecrets } = await import('../edge/doors/http/secrets.ts');
+  const variable = process.env[SECRET_VARIABLE];
+  let text: string;
+  let from: string;
+  if (secretFile !== undefined) {
+    from = `the file \`${secretFile}\``;
+    try {
+      text = readFileSync(secretFile, 'utf8');
+    } catch (error) {
+      throw readFault(secretFile, error);
+    }
+  } else if (variable !== undefined && variable !== '') {
+    [text, from] = [variable, `the variable ${SECRET_VARIABLE}`];
+  } else {
+    throw usageFault(
+      'the HTTP door needs a secret that its proxy sends',
+      `write one into a file for --secret-file, or into the variable ${SECRET_VARIABLE}: \`openssl rand -hex 32\` prints one`,
+    );
+  }
+  try {
+    return readDoorSecrets(text, from);
+  } catch (error) {
+    throw inputFault(reasonOf(error), { cause: error });
+  }
+}
+
+/** A sentence for each door on TCP that other machines can reach; it has no encryption, and some have no secret. */
+export function exposedDoors({ spop, http, extAuthz }: DoorSettings): readonly string[] {
+  const doors = [
+    ['--spop', spop],
+    ['--forward-auth', http?.address ?? null],
+    ['--ext-authz', extAuthz],
+  ] as const;
+  return doors.flatMap(([flag, address]) =>
+    address === null || 'path' in address || isLoopback(address.host)
+      ? []
+      : [
+          `${flag} listens on ${address.host}: other machines can ask it and read what proxies send; it belongs on loopback, a unix socket or a private network`,
+        ],
+  );
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}
