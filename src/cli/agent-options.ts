@@ -5,11 +5,13 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { InvalidArgumentError, Option } from 'commander';
+import { StoreFault } from '../base/storage/fault.ts';
 import type { DoorSecrets } from '../edge/doors/http/secrets.ts';
 import type { DoorAddress } from '../edge/doors/listener.ts';
 import type { DoorSettings } from '../edge/node/agent-doors.ts';
 import type { AgentOptions } from '../edge/node/start-agent.ts';
-import { inputFault, readFault, reasonOf, usageFault } from './exit.ts';
+import { CommandFault, EXIT, inputFault, readFault, reasonOf, usageFault, writeFault } from './exit.ts';
+import { listenFault } from './long-runs.ts';
 import {
   factOptions,
   type NodeFlags,
@@ -17,6 +19,7 @@ import {
   planOptions,
   processOptions,
 } from './node-options.ts';
+import { storeFault } from './open-data.ts';
 import { allowOriginsOption, collectorOf, inGroup, resolverOption } from './options.ts';
 
 /** The flags of a node that an agent has too. */
@@ -205,4 +208,23 @@ export function exposedDoors({ spop, http, extAuthz }: DoorSettings): readonly s
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}
+
+/** The fault to print; an unknown error is returned unchanged. */
+export function agentFault(error: unknown, { opsPort, opsAddress }: AgentFlags): unknown {
+  if (error instanceof CommandFault) return error;
+  if (error instanceof StoreFault) return storeFault(error);
+  const { code, address, port, path, syscall } = error as NodeJS.ErrnoException & {
+    readonly address?: string;
+    readonly port?: number;
+  };
+  if (port !== undefined && port === opsPort) {
+    return listenFault(error, { host: opsAddress, ports: { '--ops-port': opsPort } }) ?? error;
+  }
+  if (syscall === 'listen' && code === 'EADDRINUSE') {
+    const place = port === undefined || port < 0 ? String(address) : `${address}:${port}`;
+    const remedy = 'choose another address for the door, or end the process that listens there';
+    return new CommandFault(EXIT.server, `the address ${place} is taken`, { cause: error, remedy });
+  }
+  return path !== undefined && syscall !== undefined ? writeFault(path, error) : error;
 }

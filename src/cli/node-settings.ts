@@ -3,6 +3,7 @@
  * another. In: flags as commander parsed them. Out: options, or a CommandFault that names the flag.
  */
 import { readFileSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
 import type { Logger } from 'pino';
 import {
   type EdgeNodeOptions,
@@ -197,6 +198,35 @@ function acmeOf({ acme, acmeEmail, acmeName = [] }: NodeFlags): NodeAcmeOptions 
 
 export function isHttpUrl(text: string): boolean {
   return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
+}
+
+// What is sent to a control plane without encryption.
+
+interface ControlAddress {
+  readonly url: string;
+  /** `null`: trust on first use. */
+  readonly publicKey: string | null;
+}
+
+/** Sentences for stderr; none when the connection stays on this machine or is encrypted. */
+export function plainControlLines({ url, publicKey }: ControlAddress): readonly string[] {
+  const { protocol, hostname, origin } = new URL(url);
+  if (protocol === 'https:' || isThisMachine(hostname)) return [];
+  const lines = [
+    `\`${origin}\` is reached without TLS: the network can read this node's token and the clearance secrets; an https:// address encrypts them`,
+  ];
+  if (publicKey === null) {
+    lines.push(
+      `the plans cannot be authenticated on first use: the first key that \`${origin}\` presents is trusted; --trust pins the right one`,
+    );
+  }
+  return lines;
+}
+
+/** Loopback addresses, and the names that RFC 6761 §6.3 reserves for them. */
+function isThisMachine(hostname: string): boolean {
+  if (isIPv4(hostname)) return hostname.startsWith('127.');
+  return hostname === '[::1]' || hostname === 'localhost' || hostname.endsWith('.localhost');
 }
 
 // Refuses flags of `edgeplan node` that have no effect without another one. In: the flags, and which of them are on the

@@ -80,3 +80,16 @@ export function jsonFormat(name: string): string {
 export function jsonDocument(name: string, fields: object): string {
   return `${terminalJson({ format: jsonFormat(name), ...fields }, 2)}\n`;
 }
+
+/** Notes that are printed at the release, and at once after it: a start that fails prints none. */
+export function deferredNotes() {
+  const lines: string[] = [];
+  let print = (line: string): void => void lines.push(line);
+  return {
+    add: (line: string): void => print(line),
+    release(): void {
+      print = note;
+      for (const line of lines.splice(0)) note(line);
+    },
+  };
+}

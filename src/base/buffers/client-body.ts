@@ -21,11 +21,11 @@ export interface ClientBodyOptions {
   readonly network: string;
   readonly rate: RateBounds;
   /** What the client waits for before it sends the body; `null`: for nothing. */
-  readonly expectation: Expectation | null;
+  readonly expectation: ContinueExpectation | null;
 }
 
 /** A client that sends its body once it has got a 100 (RFC 9110 §10.1.1). */
-export interface Expectation {
+export interface ContinueExpectation {
   /** Sends the 100. */
   readonly proceed: () => void;
   /** The response comes without the body: another request cannot follow on the connection. */
@@ -36,7 +36,7 @@ export interface ClientBody {
   /** Reads the body up to the buffer's limit, then resolves. @throws BodyFault */
   ready(): Promise<void>;
   /** What the client waits for, until `request`; `null`: for nothing. Then `ready` reads nothing. */
-  expectation(): Expectation | null;
+  expectation(): ContinueExpectation | null;
   /** Requests the body of a client that waits. */
   request(): void;
   /** Whether it can be sent again from its first octet. */
@@ -79,7 +79,7 @@ interface BodyState {
   flowing: boolean;
   receiver: Receiver | null;
   /** As in the options; `null` once the body is requested. */
-  expectation: Expectation | null;
+  expectation: ContinueExpectation | null;
 }
 
 export function createClientBody(options: ClientBodyOptions): ClientBody {

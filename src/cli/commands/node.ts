@@ -1,5 +1,4 @@
 /** `edgeplan node`: parses flags, starts an edge node, prints where it listens, and stops it on a signal. */
-import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { StoreFault } from '../../base/storage/fault.ts';
@@ -18,11 +17,12 @@ import {
   openNodeSignatures,
   openPlanOrigin,
   type PlanFlags,
+  plainControlLines,
   planFlagsOf,
 } from '../node-settings.ts';
 import type { NodeOrigin } from '../node-upgrade.ts';
 import { storeFault } from '../open-data.ts';
-import { note, write } from '../output.ts';
+import { deferredNotes, note, write } from '../output.ts';
 import { version } from '../version.ts';
 import type { InstalledFile } from '../watch-file.ts';
 import { printWorkerEvent, workersLines } from '../worker-events.ts';
@@ -150,19 +150,6 @@ function signaturesLine(signatures: NodeSignatures | null): string {
   return `signatures: ${visible(signatures.program.name)} ${digestOf(signatures.sealed()).slice(0, DIGEST_SHOWN)}`;
 }
 
-/** Notes that are printed at the release, and at once after it: a start that fails prints none. */
-function deferredNotes() {
-  const lines: string[] = [];
-  let print = (line: string): void => void lines.push(line);
-  return {
-    add: (line: string): void => print(line),
-    release(): void {
-      print = note;
-      for (const line of lines.splice(0)) note(line);
-    },
-  };
-}
-
 function installedLine({ domain, serves, revision, digest }: InstalledFile): string {
   const how = serves ? 'is served' : 'says that it must not serve; its hosts are refused';
   return `${domain}: revision ${revision} ${how} (plan sha256:${digest.slice(0, 7)})`;
@@ -233,31 +220,4 @@ function refusal(error: unknown, options: NodePlaces): unknown {
     return new CommandFault(EXIT.server, error.message, { cause: error, remedy });
   }
   return error;
-}
-
-interface ControlAddress {
-  readonly url: string;
-  /** `null`: trust on first use. */
-  readonly publicKey: string | null;
-}
-
-/** Sentences for stderr; none when the connection stays on this machine or is encrypted. */
-export function plainControlLines({ url, publicKey }: ControlAddress): readonly string[] {
-  const { protocol, hostname, origin } = new URL(url);
-  if (protocol === 'https:' || isThisMachine(hostname)) return [];
-  const lines = [
-    `\`${origin}\` is reached without TLS: the network can read this node's token and the clearance secrets; an https:// address encrypts them`,
-  ];
-  if (publicKey === null) {
-    lines.push(
-      `the plans cannot be authenticated on first use: the first key that \`${origin}\` presents is trusted; --trust pins the right one`,
-    );
-  }
-  return lines;
-}
-
-/** Loopback addresses, and the names that RFC 6761 §6.3 reserves for them. */
-function isThisMachine(hostname: string): boolean {
-  if (isIPv4(hostname)) return hostname.startsWith('127.');
-  return hostname === '[::1]' || hostname === 'localhost' || hostname.endsWith('.localhost');
 }

@@ -13,10 +13,10 @@ import { answerOf, exchangeOf, type RequestContext, runStages, type Stage } from
 import { type DecisionReporter, type EdgeVerdict, type Enforced, verdictOf } from './verdict.ts';
 
 /** The stages up to the decision. */
-const STAGES: readonly Stage<RequestContext>[] = [read, inspectBody, evaluate];
+export const STAGES: readonly Stage<RequestContext>[] = [read, inspectBody, evaluate];
 
-/** A request to switch protocols has no body. */
-const UPGRADE_STAGES: readonly Stage<RequestContext>[] = [read, evaluate];
+/** Those of a request to switch protocols (RFC 9110 §7.8), which has no body. */
+export const UPGRADE_STAGES: readonly Stage<RequestContext>[] = [read, evaluate];
 
 /** A forwarded request, or the answer to it. */
 export type DecideOutcome<Domain extends DecidingDomain = DecidingDomain> =
@@ -35,8 +35,8 @@ export interface DecideOptions {
   readonly reporter: Pick<DecisionReporter, 'decided' | 'refused'>;
   /** The parts of a decision that the caller enforces. */
   readonly enforced: Enforced;
-  /** The request switches protocols (RFC 9110 §7.8). */
-  readonly isUpgrade: boolean;
+  /** The stages up to the decision: `STAGES`, or `UPGRADE_STAGES`. */
+  readonly stages: readonly Stage<RequestContext>[];
 }
 
 /**
@@ -47,7 +47,7 @@ export function decideRequest<Message, Domain extends DecidingDomain>(
   context: RequestContext<Message, Domain>,
   options: DecideOptions,
 ): DecideOutcome<Domain> | Promise<DecideOutcome<Domain>> {
-  const refused = runStages(options.isUpgrade ? UPGRADE_STAGES : STAGES, context as RequestContext);
+  const refused = runStages(options.stages, context as RequestContext);
   return refused instanceof Promise
     ? refused.then((answer) => conclude(context, answer, options))
     : conclude(context, refused, options);

@@ -34,7 +34,7 @@ function storeBody(context: RequestContext, body: InspectedRequestBody | null): 
     context.isPartial = true;
     return null;
   }
-  const { inspected, error, outgoing, taken, isPartial } = body;
+  const { inspected, error, outgoing, taken = 0, isPartial = false } = body;
   const identified = identifiedOf(context);
   const request = { ...identified.request, body: inspected, bodyError: error, bodyTruncated: isPartial };
   context.identified = { ...identified, request };

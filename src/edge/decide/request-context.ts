@@ -3,7 +3,6 @@
  * body`, `evaluate` and `answer at the edge`. The stages are the same before an origin, before an application and beside a
  * proxy; how a message is read is in the `MessageReader` of its kind.
  */
-import { assert } from '../../base/diagnostics/assert.ts';
 import type { EdgeAnswer, HeaderList } from '../../base/http/header-fields.ts';
 import type { EdgeRequest } from '../../engine/evaluator/index.ts';
 import { ownAnswer } from '../answers/answer-to.ts';
@@ -69,10 +68,10 @@ export interface InspectedBody {
 export interface InspectedRequestBody<Body = unknown> extends InspectedBody {
   /** The body for the origin or the application. */
   readonly outgoing: Body;
-  /** Octets that were taken from the message; 0: it has all of them still. */
-  readonly taken: number;
-  /** Octets that a rule inspects did not reach the edge. */
-  readonly isPartial: boolean;
+  /** Octets that were taken from the message; absent: it has all of them still. */
+  readonly taken?: number;
+  /** Octets that a rule inspects did not reach the edge. Absent: all did. */
+  readonly isPartial?: boolean;
 }
 
 /** How a kind of message is read. One for each platform; it has no state of a request. */
@@ -202,8 +201,7 @@ export function identifiedOf<Domain extends DecidingDomain>({
 }: {
   readonly identified: IdentifiedRequest<Domain> | null;
 }): IdentifiedRequest<Domain> {
-  assert(identified !== null, 'a stage ran before the request was read');
-  return identified;
+  return identified!;
 }
 
 /** An answer of the edge's own, with the headers of the request's domain as far as it is known. */
@@ -217,8 +215,7 @@ export function exchangeOf<Domain extends DecidingDomain>({
 }: {
   readonly exchange: Exchange<Domain> | null;
 }): Exchange<Domain> {
-  assert(exchange !== null, 'a stage ran before the request was decided');
-  return exchange;
+  return exchange!;
 }
 
 // A stage of a request's way through the edge, and how a list of stages runs.

@@ -5,7 +5,7 @@
 
 import type { EdgeAnswer } from '../../base/http/header-fields.ts';
 import type { DecideOutcome } from '../decide/decide.ts';
-import { decideRequest } from '../decide/decide.ts';
+import { decideRequest, STAGES } from '../decide/decide.ts';
 import {
   createProxiedReader,
   type ForwardChanges,
@@ -67,7 +67,7 @@ const SILENT: Pick<DecisionReporter, 'decided' | 'refused'> = {
 /** Makes the function by which a door has requests decided. */
 export function createDoorDecider({ services, requestLog, enforced, onFault }: DoorOptions): DecideForDoor {
   const reader = createProxiedReader({ octetsOf: bufferOf, inflate });
-  const options = { reporter: SILENT, enforced, isUpgrade: false };
+  const options = { reporter: SILENT, enforced, stages: STAGES };
 
   function finish(context: DoorContext, began: number, outcome: DecideOutcome<ServedDomain>): DoorAnswer {
     const { id } = context;

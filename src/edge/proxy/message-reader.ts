@@ -22,7 +22,7 @@ export function createMessageReader(rate: RateBounds): MessageReader<ClientReque
     ...HEAD,
     async inspect(message, wanted) {
       const body = await inspectBody(message, wanted, rate);
-      return { ...body, taken: body.outgoing.read.length, isPartial: false };
+      return { ...body, taken: body.outgoing.read.length };
     },
     read: (message, most) => readBody(message, most, RATE),
   };
@@ -31,6 +31,6 @@ export function createMessageReader(rate: RateBounds): MessageReader<ClientReque
 /** The reader before an application, which reads the whole body itself. */
 export const APPLICATION_READER: MessageReader<ClientRequest, ClientRequest> = {
   ...HEAD,
-  inspect: async (message, wanted) => ({ ...(await peekBody(message, wanted)), taken: 0, isPartial: false }),
+  inspect: peekBody,
   read: (message, most) => readBody(message, most, RATE),
 };

@@ -3,7 +3,7 @@
  * line. What is different from a reader's terminal:
  *
  * - Every port that the text names, and the default ports, are replaced by free ones, the same in the whole file.
- * - `serve`, `node` and `try` run in the background; the command ends once the server prints where it listens.
+ * - `serve`, `node`, `agent` and `try` run in the background; the command ends once the server prints where it listens.
  * - Nodes stop at once (`EDGEPLAN_DRAIN`), and the home folder is in the sandbox.
  * - The variables, functions and the folder that one command leaves are those of the next.
  * - `fixtures` is a copy, and `node_modules` has the packages of this repository.
@@ -105,14 +105,14 @@ case "$1" in
   node) [[ $# -gt 1 ]] && ! given --help && { given --port || args+=(--port ${ports.get(node)}); } ;;
   try) given --port || args+=(--port ${ports.get(api)}) ;;
 esac
-if [[ ! "$1" =~ ^(serve|node|try)$ ]] || given --help; then
+if [[ ! "$1" =~ ^(serve|node|agent|try)$ || "$2" == check ]] || given --help; then
   exec ${process.execPath} ${join(ROOT, 'dist/cli/main.js')} "$@"
 fi
 output=$(mktemp ${state}/output.XXXXXX)
 ${process.execPath} ${join(ROOT, 'dist/cli/main.js')} "\${args[@]}" >"$output" 2>&1 </dev/null &
 server=$!
 echo $server >>${state}/servers
-until grep -qE '^(listening on|edgeplan is up)' "$output"; do
+until grep -qE '^(listening on|edgeplan is up|process [0-9])' "$output"; do
   if ! kill -0 $server 2>/dev/null; then
     cat "$output"
     wait $server

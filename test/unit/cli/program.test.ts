@@ -69,7 +69,8 @@ beforeAll(async () => {
 function disarm(command: Command): void {
   command.configureOutput({ writeErr: () => undefined });
   for (const child of command.commands) {
-    if (child.commands.length === 0) child.action(() => undefined);
+    // `agent` has options and an action of its own besides its subcommand.
+    if (child.commands.length === 0 || child.options.length > 0) child.action(() => undefined);
     disarm(child);
   }
 }

@@ -228,7 +228,7 @@ export const METRICS = {
       action: ['forward', 'block', 'challenge', 'redirect', 'respond', 'refuse', 'none'],
       status: ['1xx', '2xx', '3xx', '4xx', '5xx'],
     },
-    help: 'Requests, by decided action (`forward`, `block`, `challenge`, `redirect`, `respond`, `refuse`; `none`: refused before any plan was evaluated) and class of the status (`2xx`)',
+    help: 'Requests, by decided action (`forward`, `block`, `challenge`, `redirect`, `respond`, `refuse`; `none`: refused before any plan was evaluated) and class of the status (`2xx`; `0xx`: forwarded by a proxy that asks an agent, which has the response)',
   },
   edgeplan_node_request_duration_seconds: {
     type: 'histogram',

@@ -63,7 +63,7 @@ export async function serveDoorRequest(
 async function answerFor(serving: Serving, message: IncomingMessage): Promise<EdgeAnswer> {
   const headers = readDoorHeaders(message.rawHeaders, serving.secrets);
   if (!headers.ok) return refuse(serving, headers);
-  const target = message.url ?? '';
+  const target = originForm(message.url ?? '');
   const page = pageOf(serving.tickets, target, headers.facts[TICKET_HEADER]);
   if (page !== null) return page;
   const mark = target.indexOf('?');
@@ -76,6 +76,14 @@ async function answerFor(serving: Serving, message: IncomingMessage): Promise<Ed
   }
   if (path.startsWith(OWN_PREFIX)) return answerOwn(serving, { message, headers });
   return refuse(serving, refusal('endpoint', path));
+}
+
+/** The target without scheme and authority: a proxy that got an absolute one passes it on (RFC 9112 §3.2.2). */
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const authority = target.indexOf('://');
+  const start = authority < 0 ? -1 : target.indexOf('/', authority + 3);
+  return start < 0 ? target : target.slice(start);
 }
 
 function refuse({ refusals }: Pick<Serving, 'refusals'>, refused: ContractRefusal): EdgeAnswer {

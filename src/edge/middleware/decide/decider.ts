@@ -4,7 +4,7 @@
  */
 import { checkOptions, type OptionKind, type OptionKinds } from '../../../base/diagnostics/options.ts';
 import type { EdgeAnswer } from '../../../base/http/header-fields.ts';
-import { type DecideOutcome, decideRequest } from '../../decide/decide.ts';
+import { type DecideOutcome, decideRequest, STAGES } from '../../decide/decide.ts';
 import {
   createProxiedReader,
   type ForwardChanges,
@@ -90,7 +90,7 @@ export function createDecider(options: DeciderOptions = {}): Decider {
   checkOptions('createDecider', options, OPTIONS);
   const { reporter, services, install, remove, size } = createEmbedded(options);
   const reader = createProxiedReader({ octetsOf, inflate });
-  const how = { reporter, enforced: new Set(options.enforced ?? []), isUpgrade: false };
+  const how = { reporter, enforced: new Set(options.enforced ?? []), stages: STAGES };
   const finish = (outcome: DecideOutcome): DeciderAnswer => {
     const { verdict } = outcome;
     return outcome.kind === 'answer'

@@ -5,7 +5,7 @@
 import { checkOptions, type OptionKinds } from '../../../base/diagnostics/options.ts';
 import { statusPage } from '../../answers/answer-to.ts';
 import { forwardedTarget } from '../../answers/decided.ts';
-import { decideRequest } from '../../decide/decide.ts';
+import { decideRequest, STAGES } from '../../decide/decide.ts';
 import { DEFAULT_PORTS } from '../../decide/exchange.ts';
 import { createRequestContext, type Incoming } from '../../decide/request-context.ts';
 import type { EdgeVerdict, Enforced } from '../../decide/verdict.ts';
@@ -106,7 +106,7 @@ async function respond(
     reader: FETCH_READER,
   });
   const enforced = rewritable ? BEFORE_ROUTING : AFTER_ROUTING;
-  const outcome = await decideRequest(context, { reporter, enforced, isUpgrade: false });
+  const outcome = await decideRequest(context, { reporter, enforced, stages: STAGES });
   if (outcome.kind === 'answer') return responseOf(outcome.answer, request.method);
   const { exchange, verdict } = outcome;
   const { challenges } = services;
@@ -126,14 +126,14 @@ async function respond(
 /** The request with the visitor of whom the caller knows. */
 function incomingOf(message: FetchMessage): Incoming<FetchMessage> {
   const { request, facts } = message;
-  const { ip, country, bot, ja4, ja4h, trusted = false } = facts;
+  const { ip, trusted = false } = facts;
   const scheme = schemeOf(request.url);
   const port = facts.port ?? DEFAULT_PORTS[scheme];
   return {
     message,
     visitor: { ip, peer: ip, scheme, port, trusted, hops: [], serverName: null },
     ja4: null,
-    knownFacts: { country, bot, ja4, ja4h },
+    knownFacts: facts,
     proceed: nothing,
     last: nothing,
   };

@@ -151,8 +151,7 @@ export const FETCH_READER: MessageReader<FetchMessage, PeekedBody['outgoing'] | 
   whole: ({ request }) => request.body,
   async inspect({ request: { body, headers } }, wanted) {
     if (body === null) return null;
-    const peeked = await peekBody(body, wanted, headers.get('content-encoding') ?? '');
-    return { ...peeked, taken: 0, isPartial: false };
+    return peekBody(body, wanted, headers.get('content-encoding') ?? '');
   },
   read: ({ request }, most) => readBody(request.body, most),
 };

@@ -5,7 +5,7 @@ import type { ClientRequest, ClientResponse } from '../../../base/http/client-me
 import { type EdgeAnswer, endToEnd } from '../../../base/http/header-fields.ts';
 import { addedHeaders, inPlaceOf, isDropped, pageInstead, statusPage } from '../../answers/answer-to.ts';
 import { forwardedTarget, isForwarding } from '../../answers/decided.ts';
-import { decideRequest } from '../../decide/decide.ts';
+import { decideRequest, STAGES, UPGRADE_STAGES } from '../../decide/decide.ts';
 import type { Exchange } from '../../decide/exchange.ts';
 import {
   answerOf,
@@ -232,7 +232,7 @@ export function createJudge(parts: JudgeOptions): RequestJudge {
     },
     async upgrade(message, socket, next) {
       const answer = (whole: EdgeAnswer): void => answerOnSocket(socket, whole);
-      const exchange = await judge(parts, message, { rewritable: true, answer, isUpgrade: true });
+      const exchange = await judge(parts, message, { rewritable: true, answer, stages: UPGRADE_STAGES });
       if (exchange !== null) next();
     },
   };
@@ -250,28 +250,28 @@ async function enter(
   { response, rewritable }: Entrance,
 ): Promise<boolean> {
   const answer = (whole: EdgeAnswer): void => answerWhole(message, response, whole);
-  const exchange = await judge(parts, message, { rewritable, answer, isUpgrade: false });
+  const exchange = await judge(parts, message, { rewritable, answer, stages: STAGES });
   if (exchange === null) return false;
   takeOver(response as ServerResponse, exchange, answer);
   return true;
 }
 
 interface Judging extends Exit {
-  readonly isUpgrade: boolean;
+  readonly stages: typeof STAGES;
 }
 
 /** Decides a request; answers it, or prepares it for the application. @returns `null`: it is answered */
 async function judge(
   { services, reporter, trusted, options }: JudgeOptions,
   message: ClientRequest,
-  { rewritable, answer, isUpgrade }: Judging,
+  { rewritable, answer, stages }: Judging,
 ): Promise<Exchange | null> {
   let context: RequestContext<ClientRequest, ServedDomain> | null = null;
   try {
     const incoming = incomingOf(message, { trusted, options });
     context = createRequestContext({ services, incoming, reader: APPLICATION_READER });
     const enforced = rewritable ? BEFORE_ROUTING : AFTER_ROUTING;
-    const outcome = await decideRequest(context, { reporter, enforced, isUpgrade });
+    const outcome = await decideRequest(context, { reporter, enforced, stages });
     if (outcome.kind === 'answer') {
       answer(outcome.answer);
       return null;

@@ -7,7 +7,7 @@
  * step with another origin (`failed`), or fails the request.
  */
 import { type AnswerBuffer, answerSpools, createAnswerBuffer } from '../../../base/buffers/answer-buffer.ts';
-import { BodyFault, type ClientBody, type Expectation } from '../../../base/buffers/client-body.ts';
+import { BodyFault, type ClientBody, type ContinueExpectation } from '../../../base/buffers/client-body.ts';
 import type { DrainQueue } from '../../../base/buffers/drain-queue.ts';
 import type { BufferSpace } from '../../../base/buffers/space.ts';
 import type { ResponseFault, ResponseSink, ResponseSource } from '../../../base/http/response.ts';
@@ -230,7 +230,7 @@ export function sendToOrigins(
         taker,
       );
     };
-    const sendExpecting = (awaited: ClientBody, { unwanted }: Expectation): ResponseSource =>
+    const sendExpecting = (awaited: ClientBody, { unwanted }: ContinueExpectation): ResponseSource =>
       attemptExpecting(
         {
           to,

@@ -7,7 +7,14 @@ test('every refusal is counted by its reason, and one sentence of a reason is re
   const { record, counts } = createRefusedHandshakes((sentence) => sentences.push(sentence));
   for (let at = 0; at < 5; at++) record('unknown', `h${at}.test`);
   record('no_name', null);
-  expect(counts()).toEqual({ unknown: 5, suspended: 0, no_certificate: 0, no_name: 1, bad_name: 0 });
+  expect(counts()).toEqual({
+    unknown: 5,
+    suspended: 0,
+    no_certificate: 0,
+    no_name: 1,
+    bad_name: 0,
+    plain_http: 0,
+  });
   expect(sentences).toEqual([
     'a TLS handshake for `h0.test` was refused: no domain here has this name (reported at most once a minute)',
     expect.stringMatching(/^a TLS handshake was refused: the client sent no name/),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainControlLines } from '../../../../src/cli/commands/node.ts';
+import { plainControlLines } from '../../../src/cli/node-settings.ts';
 
 describe('a control plane asked without TLS', () => {
   it.each([
