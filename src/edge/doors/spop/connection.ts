@@ -71,7 +71,10 @@ export function serveConnection(socket: Socket, services: ConnectionServices): S
     socket,
     services,
     frames: createFrameSplitter(HELLO_FRAME_OCTETS),
-    helloTimer: setTimeout(() => fail(connection, 'timeout', 'no HAPROXY-HELLO arrived in time'), HELLO_MS),
+    helloTimer: setTimeout(
+      () => breakOff(connection, 'timeout', 'no HAPROXY-HELLO arrived in time'),
+      HELLO_MS,
+    ),
     state: 'hello',
     maxFrame: HELLO_FRAME_OCTETS,
     pending: 0,
@@ -120,7 +123,7 @@ function readFrames(connection: Connection): void {
     }
   } catch (error) {
     if (!(error instanceof FrameFault)) throw error;
-    fail(connection, error.status, error.message);
+    breakOff(connection, error.status, error.message);
   } finally {
     connection.isReading = false;
     flush(connection);
@@ -175,7 +178,7 @@ function end(connection: Connection, last: Buffer): void {
 }
 
 /** Ends the connection for an error of the protocol. */
-function fail(connection: Connection, status: SpopStatus, message: string): void {
+function breakOff(connection: Connection, status: SpopStatus, message: string): void {
   if (connection.state === 'ending') return;
   connection.services.tally.protocolError(status, message);
   end(connection, agentDisconnect(status, message));
