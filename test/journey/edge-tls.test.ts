@@ -253,7 +253,6 @@ describe('TLS', requires(OPENSSL_MISSING), () => {
   });
 
   test.each([
-    ['plain HTTP', 'GET / HTTP/1.1\r\nHost: shop.test\r\n\r\n'],
     ['garbage', '\u0000\u00ff'.repeat(500)],
     ['a record that is too long', '\u0016\u0003\u0001\u00ff\u00ff'],
     ['an empty record', '\u0016\u0003\u0001\u0000\u0000'],
