@@ -19,6 +19,7 @@ const PARTS = [
   { at: 'server', title: 'Server' },
   { at: 'node', title: 'Node' },
   { at: 'workers', title: 'Node with `--workers`, besides those of a node' },
+  { at: 'agent', title: 'Agent, besides those of a node' },
 ] as const;
 
 /** A table for each kind of process: name, type, labels, meaning. */

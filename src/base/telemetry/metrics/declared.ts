@@ -8,8 +8,8 @@ import type { Counter } from 'prom-client';
 /** What a metric is. */
 export interface MetricDeclaration {
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** The processes that have it. `workers`: a node with `--workers` only. */
-  readonly at: readonly ('server' | 'node' | 'workers')[];
+  /** The processes that have it. `workers`: a node with `--workers` only; `agent`: an agent, which has those of a node too. */
+  readonly at: readonly ('server' | 'node' | 'workers' | 'agent')[];
   readonly labels: readonly string[];
   /**
    * All values of each label, if they are known. The series of such a counter begin at 0, as Prometheus' "Avoid missing metrics"
@@ -299,7 +299,7 @@ export const METRICS = {
   },
   edgeplan_agent_door_events: {
     type: 'gauge',
-    at: ['node'],
+    at: ['agent'],
     labels: ['door', 'event'],
     help: 'What the doors of an agent count since the start, by door (`SPOP`, `HTTP`, `ext_authz`) and event; of an event with reasons, `event.reason`',
   },
