@@ -82,7 +82,7 @@ export function exposedLine({
   return `--ops-address ${operationsAddress}: metrics have no authentication, and who reaches port ${operationsPort} reads them; let a firewall admit probes and Prometheus only`;
 }
 
-/** Runs `edgeplan node --upgrade`. @throws CommandFault when the running process serves on, or there is none */
+/** Runs `edgeplan node --upgrade`. @throws CommandFault when the running process serves on, or no process runs */
 export async function upgrade({ data, upgradeWait }: NodeFlags): Promise<void> {
   const command = ownCommand(process.argv.slice(2).filter((word) => word !== UPGRADE));
   let last: Exclude<UpgradeLine, { kind: 'progress' }>;

@@ -107,7 +107,7 @@ export async function inspectedPart<Octets extends Uint8Array>(
   return { inspected: seen.octets.subarray(0, wanted), error };
 }
 
-/** The fault as a phrase for reports; `null`: there is none. */
+/** The fault as a phrase for reports; `null`: the body was inflated whole. */
 function codingError(coding: string, fault: CodingFault | null): string | null {
   if (fault === null) return null;
   return `content-encoding: \`${coding.slice(0, MAX_SHOWN).replace(/[^!-~ ]/g, '?')}\` ${CODING_FAULTS[fault]}`;

@@ -18,7 +18,7 @@ export interface Incoming<Message = unknown> {
   readonly visitor: Visitor;
   /** The JA4 fingerprint of the TLS client; `null`: unknown. */
   readonly ja4: string | null;
-  /** Facts about the visitor from an outside source; absent: all are looked up. */
+  /** Facts about the visitor from an outside source; absent: the classifier has them. */
   readonly knownFacts?: KnownFacts;
   /** Sends `100 Continue` to a client that expects it (RFC 9110 §10.1.1); without effect for all others. */
   readonly proceed: () => void;
@@ -26,7 +26,7 @@ export interface Incoming<Message = unknown> {
   readonly last: () => void;
 }
 
-/** Facts that a server in front of the edge has established, in the form of `EdgeRequest`; absent ones are looked up. */
+/** Facts that a server in front of the edge has established, in the form of `EdgeRequest`; the classifier has absent ones. */
 export type KnownFacts = Pick<EdgeRequest, 'country' | 'bot' | 'ja4' | 'ja4h'>;
 
 /** The head of a request. */

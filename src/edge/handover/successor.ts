@@ -125,7 +125,7 @@ function gatherSockets() {
       else if (handle !== undefined) arrived.set(message.name, handle);
       if (announced !== null && arrived.size === announced.sockets.length) resolve(handedOf(announced));
     },
-    /** The predecessor is gone: what has arrived is used, and the rest opened anew. */
+    /** The predecessor is gone: what has arrived is used, and the rest is opened. */
     end: () => resolve(announced === null ? null : handedOf(announced)),
   };
 }

@@ -101,7 +101,7 @@ export function createEmbedded(options: EmbeddedOptions): EmbeddedEdge {
   };
 }
 
-/** Nothing is looked up: the caller knows the country, and the evaluator reads the User-Agent. */
+/** Classifies nobody: the caller knows the country, and the evaluator reads the User-Agent. */
 const BY_FACTS_ONLY: DecisionServices['classifier'] = { country: () => null, bot: () => undefined };
 
 function hostsOf(domains: Domains<DecidingDomain>, most: number): readonly string[] {

@@ -45,7 +45,7 @@ export function checkResponseOf(answer: DoorAnswer, request: ProxiedRequest): Ch
   }
 }
 
-/** The message for a fault of ours. @param id the decision id; empty: there is none */
+/** The message for a fault of ours. @param id the decision id; empty: the request was not decided */
 export function faultResponse(id: string): CheckResponse {
   if (id === '') return { kind: 'error', headers: [], metadata: {} };
   return { kind: 'error', headers: [{ name: HEADERS.id, value: id, appends: false }], metadata: { id } };

@@ -51,7 +51,7 @@ type ReplyHeader = (typeof REPLY_HEADERS)[number];
 const NGINX_BLOCK = 403;
 const NGINX_OTHER = 401;
 
-/** For what a request was decided, and by whom it was asked. */
+/** The request of a decision, and the proxy that asks. */
 export interface Asked {
   readonly flavour: ProxyFlavour;
   readonly request: ProxiedRequest;

@@ -11,7 +11,7 @@ export const PAGE_PATH = '/edgeplan/page';
 export const TICKET_HEADER = 'x-edgeplan-ticket';
 
 /**
- * The request behind it was not forwarded, and is not now. 503: the visitor may try again, and the request is decided anew.
+ * The request behind it was not forwarded, and is not now. 503: the visitor may try again, and the request is decided again.
  */
 const GONE: EdgeAnswer = {
   status: 503,

@@ -202,7 +202,7 @@ const SPACE = 0x20;
 const MAX_METHOD = Math.max(...METHODS.map((method) => method.length));
 const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS);
 
-/** The method at the start of a request of HTTP/1; `more`: it may follow; `null`: there is none. */
+/** The method at the start of a request of HTTP/1; `more`: it may follow; `null`: another text. */
 function plainMethodOf(octets: Buffer): string | null {
   const end = octets.subarray(0, MAX_METHOD + 1).indexOf(SPACE);
   const text = octets.toString('latin1', 0, end < 0 ? Math.min(octets.length, MAX_METHOD + 1) : end);
@@ -319,7 +319,7 @@ export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acce
 }
 
 /**
- * Reads the ClientHello, and puts it back; `null`: there is none, or it is malformed.
+ * Reads the ClientHello, and puts it back; `null`: no ClientHello arrived, or a malformed one.
  * @param done gets the method if the client sent HTTP in its place
  */
 function readHello(socket: Socket, done: (hello: ClientHello | null, method: string | null) => void): void {
