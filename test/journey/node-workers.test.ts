@@ -172,7 +172,8 @@ test('refuses impossible numbers of workers, and prints why a worker cannot star
   await Promise.all(refusals);
 });
 
-test('a node of several workers is ready once each has probed its pools', PATIENT, async () => {
+/** An origin whose probes are unanswered until `answer`, and an edge file with a pool of it. */
+async function startProbed() {
   const waiting: ServerResponse[] = [];
   let answersProbes = false;
   const probed = createServer((_, response) => {
@@ -182,34 +183,71 @@ test('a node of several workers is ready once each has probed its pools', PATIEN
   probed.listen(0, '127.0.0.1');
   await once(probed, 'listening');
   const { port } = probed.address() as AddressInfo;
-  const pooled = join(folder, 'pooled.yaml');
-  writeFileSync(
-    pooled,
-    `domain: { name: shop.test }
+  const records = `domain: { name: shop.test }
 records:
   - { name: '@', type: A, destination: 127.0.0.1, scheme: Http, port: ${port}, proxied: true }
-rules:
+`;
+  return {
+    plain: records,
+    pooled: `${records}rules:
   - id: 1
     type: origin_pool
     origins: [{ address: 127.0.0.1, port: ${port}, scheme: http }]
     health_check: { enabled: true, path: /healthz, interval_sec: 60, timeout_sec: 60 }
 `,
-  );
+    waiting,
+    answer() {
+      answersProbes = true;
+      for (const response of waiting) response.end();
+    },
+    close() {
+      probed.closeAllConnections();
+      probed.close();
+    },
+  };
+}
+
+test('a node of several workers is ready once each has probed its pools', PATIENT, async () => {
+  const probed = await startProbed();
+  const pooled = join(folder, 'pooled.yaml');
+  writeFileSync(pooled, probed.pooled);
   const data = mkdtempSync(join(folder, 'data-'));
   const node = await startWorkerNode(['--file', pooled, '--data', data, '--workers', '2'], { cwd: folder });
   try {
-    await until(() => waiting.length === 2, 'a probe of each worker');
+    await until(() => probed.waiting.length === 2, 'a probe of each worker');
     const early = await fetch(`${node.operations}/readyz`);
     expect([early.status, await early.text()]).toEqual([503, expect.stringContaining('first probes')]);
-    answersProbes = true;
-    for (const response of waiting) response.end();
+    probed.answer();
     await until(async () => (await node.status('/readyz')) === 200, 'the end of the first round');
     expect(await end(node)).toBe(0);
   } finally {
-    probed.closeAllConnections();
     probed.close();
   }
 });
+
+test.each([1, 2])(
+  'a pool that is published later does not take a ready node of %i processes out of its balancer',
+  PATIENT,
+  async (workers) => {
+    const probed = await startProbed();
+    const later = join(folder, `later-${workers}.yaml`);
+    writeFileSync(later, probed.plain);
+    const data = mkdtempSync(join(folder, 'data-'));
+    const args = ['--file', later, '--data', data, '--workers', String(workers)];
+    const node = await startWorkerNode(args, { cwd: folder });
+    try {
+      await until(async () => (await node.status('/readyz')) === 200, 'the node to be ready');
+      writeFileSync(later, probed.pooled);
+      node.signal('SIGHUP');
+      await until(() => probed.waiting.length === workers, 'a probe of each process');
+      expect(await node.status('/readyz')).toBe(200);
+      probed.answer();
+      expect(await end(node)).toBe(0);
+    } finally {
+      probed.close();
+    }
+  },
+);
 
 describe('workers that fail', requires(NO_CHILDREN), () => {
   let node: WorkerNode;

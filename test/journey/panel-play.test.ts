@@ -256,7 +256,10 @@ describe('the page', requires(missingBrowser()), () => {
     await waitForDecision(page, 'Forward');
     await counted.fill('5');
     await waitForDecision(page, 'Block 429');
-    await until(async () => String(await page.evaluate('location.hash')).includes('counted='), 'the address');
+    const address = async (): Promise<string> =>
+      decodeURIComponent(String(await page.evaluate('location.hash')));
+    // The state is written once it settles: the address may have the field of an earlier step until then.
+    await until(async () => (await address()).includes('counted=rate_limit/slow=5'), 'the address');
     await page.reload();
     await waitForDecision(page, 'Block 429');
     await page.getByRole('tab', { name: 'curl' }).click();

@@ -48,8 +48,8 @@ export function startBalancer(): Balancer {
 /** Why a node gets no requests; `null`: it gets some. */
 async function whyUnready(node: WorkerNode): Promise<string | null> {
   try {
-    const status = await node.status('/readyz');
-    return status === 200 ? null : `/readyz answers ${status}`;
+    const { status, text } = await node.operated('/readyz');
+    return status === 200 ? null : `/readyz answers ${status} ${text}`;
   } catch (error) {
     // A node that has ended answers nothing.
     return (error as Error).message;

@@ -22,8 +22,10 @@ export interface WorkerNode {
   /** Waits until stderr says it. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
   metric(series: string): Promise<number>;
-  /** The status of a path of the operators' listener, on a connection of its own: one from before may be closed by now. */
+  /** The status of a path of the operators' listener. */
   status(path: string): Promise<number>;
+  /** What the operators' listener answers, on a connection of its own: one from before may be closed by now. */
+  operated(path: string): Promise<Answer>;
   signal(name: NodeJS.Signals): void;
   /** Its exit code, once it has one; `null`: it was killed. */
   readonly ended: Promise<number | null>;
@@ -64,6 +66,8 @@ export async function startWorkerNode(
   const tlsPort = /listening on https:\/\/127\.0\.0\.1:(\d+)/.exec(started())?.[1];
   const operations = /operators: (\S+)\/metrics/.exec(started())![1]!;
   const pid = child.pid!;
+  const operated = (path: string): Promise<Answer> =>
+    ask({ port: Number(new URL(operations).port), path, headers: LOCAL });
   return {
     pid,
     port: Number(port),
@@ -74,8 +78,8 @@ export async function startWorkerNode(
     err: () => err,
     said: (pattern) => until(() => pattern.exec(err), `stderr to say ${pattern}`, PATIENCE_MS),
     metric: (series) => metricAt(operations, series),
-    status: async (path) =>
-      (await ask({ port: Number(new URL(operations).port), path, headers: LOCAL })).status,
+    status: async (path) => (await operated(path)).status,
+    operated,
     signal: (name) => void child.kill(name),
     ended,
   };

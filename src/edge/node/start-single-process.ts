@@ -6,7 +6,7 @@ import { loadWarm } from '../../engine/waf/load/load.ts';
 import { createTrafficCounter, type TrafficCounter } from '../following/traffic/counter.ts';
 import type { AcmeTokens } from '../listeners/tls/acme.ts';
 import { createContextCache } from '../listeners/tls/certificate-pairs.ts';
-import { PROBES_DUE } from '../proxy/health.ts';
+import { createReadiness } from '../proxy/health.ts';
 import { addSyncMetrics, unreadySync } from '../proxy/log/metrics.ts';
 import { createTrafficLog, type RequestLog } from '../proxy/log/request-log.ts';
 import { type CountsRelay, createCountsRelay } from './counts-relay.ts';
@@ -67,7 +67,10 @@ export async function startSingleProcess(options: EdgeNodeOptions): Promise<Runn
   const receivers = { plans, certificates: feed, challenges: domainTokens, onSecret: secrets.set };
   const source = createFollowedSource(options, { relay, follow: () => followPlans(options, receivers) });
   let stage: Stage = 'starting';
-  const unready = (): string | null => (stage === 'serving' ? unreadyNode(serving, source) : stage);
+  const unready = createReadiness({
+    isProbing: serving.node.probing,
+    reason: () => (stage === 'serving' ? unreadyNode(serving, source) : stage),
+  });
   const operations = createOperations(options, { registry: () => serving.metrics.registry, unready });
   let counter: TrafficCounter | null = null;
   const reports = createReports(serving, source, log);
@@ -141,7 +144,6 @@ function openMemory(handed: HandedState | null) {
 /** Why a process that serves is not ready for traffic; `null`: it is. */
 function unreadyNode({ node }: NodeProcess, source: FollowedSource): string | null {
   if (node.plans.size === 0) return 'no plan is served yet';
-  if (node.probing()) return PROBES_DUE;
   const progress = source.progress();
   return progress === null ? null : unreadySync(progress);
 }

@@ -12,6 +12,7 @@ import type { Telemetry } from '../../base/telemetry/spans.ts';
 import { PLAN_VERSION } from '../../engine/plan/layout.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
 import type { ListenPlace, OpenSocket } from '../handover/sockets.ts';
+import { createReadiness } from '../proxy/health.ts';
 import type { LineWriter } from '../proxy/log/line-writer.ts';
 import { addLog, addSyncMetrics, unreadySync } from '../proxy/log/metrics.ts';
 import { trustProxies } from '../proxy/visitor.ts';
@@ -53,10 +54,10 @@ export async function startWorkers(options: EdgeNodeOptions): Promise<RunningNod
   let primary: RunningPrimary | null = null;
   let orders: CertificateOrders | null = null;
   let telemetry: Telemetry | null = null;
-  function unready(): string | null {
-    const reason = primary === null ? 'starting' : primary.unready();
-    return reason ?? unreadyPlans(sharedState, source);
-  }
+  const unready = createReadiness({
+    isProbing: () => primary?.isProbing() === true,
+    reason: () => (primary === null ? 'starting' : (primary.unready() ?? unreadyPlans(sharedState, source))),
+  });
   const operations = createOperations(options, {
     registry: () => primary?.registry() ?? new Registry(),
     unwell: () => primary?.unwell() ?? null,

@@ -9,8 +9,27 @@ import { type ListenPlace, listenOn } from '../handover/sockets.ts';
 import { FIRST_PROBES_MS } from './limits.ts';
 import type { Origins } from './origin/request.ts';
 
-/** Why a node is not ready while `FirstProbes.underWay`. */
-export const PROBES_DUE = 'the first probes of origin pools are due';
+/** What the readiness of a node depends on. */
+export interface ReadinessParts {
+  /** Whether first probes of origin pools are due. */
+  readonly isProbing: () => boolean;
+  /** Any other reason for which no traffic should be sent here, as a sentence; `null`: none. */
+  readonly reason: () => string | null;
+}
+
+/**
+ * The state of `/readyz`: the first sentence that holds; `null`: ready. First probes delay the first readiness only: probes
+ * of a pool that is published later run beside the traffic, and must not take the node out of its balancer.
+ */
+export function createReadiness({ isProbing, reason }: ReadinessParts): () => string | null {
+  let wasReady = false;
+  return () => {
+    const because =
+      reason() ?? (!wasReady && isProbing() ? 'the first probes of origin pools are due' : null);
+    wasReady ||= because === null;
+    return because;
+  };
+}
 
 export interface FirstProbes {
   /** The same table, to find the installed plans that have probes. */

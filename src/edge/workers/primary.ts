@@ -13,7 +13,6 @@ import { declared } from '../../base/telemetry/metrics/declared.ts';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
 import type { CountedSeconds } from '../following/traffic/counter.ts';
 import { type ListenPlace, listenOn } from '../handover/sockets.ts';
-import { PROBES_DUE } from '../proxy/health.ts';
 import { plainAddress } from '../proxy/visitor.ts';
 import { describeMessage, type MetricMessage, type WorkerEvent } from './messages.ts';
 import type { SharedState } from './shared-state.ts';
@@ -81,8 +80,10 @@ export interface RunningPrimary {
   registry(): Promise<Registry>;
   /** Which workers are not ready, as a sentence; `null`: all are, or the node is stopping. */
   unwell(): string | null;
-  /** Why the node is not ready for traffic; `null`: it is ready. */
+  /** Why the processes are not ready for traffic; `null`: they are ready. */
   unready(): string | null;
+  /** Whether a worker's first probes of origin pools are due. */
+  isProbing(): boolean;
   /** Reports itself not ready, and makes workers ask clients to close their connections; all are still served. */
   retire(): void;
   /**
@@ -154,7 +155,8 @@ export async function startPrimary(options: PrimaryOptions): Promise<RunningPrim
     registry: state.totals.registry,
     // Workers end on purpose while the node stops.
     unwell: () => (state.isStopping ? null : notReady(workers)),
-    unready: () => (state.isStopping ? 'draining' : (notReady(workers) ?? probing(workers))),
+    unready: () => (state.isStopping ? 'draining' : notReady(workers)),
+    isProbing: () => workers.some((worker) => worker.isProbing()),
     retire() {
       state.isStopping = true;
       for (const worker of workers) worker.retire();
@@ -239,11 +241,6 @@ function startAll(state: PrimaryState): void {
 function notReady(workers: readonly WorkerProcess[]): string | null {
   const away = workers.flatMap((worker, index) => (worker.ready() ? [] : [index]));
   return away.length === 0 ? null : `not ready: worker ${away.join(', ')}`;
-}
-
-/** Why visitors would meet origins that no worker has probed yet; `null`: they would not. */
-function probing(workers: readonly WorkerProcess[]): string | null {
-  return workers.some((worker) => worker.isProbing()) ? PROBES_DUE : null;
 }
 
 async function stop(state: PrimaryState, graceMs: number): Promise<void> {

@@ -1,7 +1,7 @@
-// Loaded into a node before it starts: at SIGUSR2 it collects its garbage and says what is left, as one line of JSON.
+// Loaded into a node before it starts: at SIGWINCH it collects its garbage and says what is left, as one line of JSON.
 import { readdirSync } from 'node:fs';
 
-process.on('SIGUSR2', () => {
+process.on('SIGWINCH', () => {
   globalThis.gc();
   setImmediate(() => {
     globalThis.gc();

@@ -59,7 +59,8 @@ export async function startSoakedNode(options: SoakedNodeOptions): Promise<Soake
     left: () =>
       new Promise((resolve) => {
         waiting.push(resolve);
-        child.kill('SIGUSR2');
+        // Not SIGUSR2: the node upgrades at it.
+        child.kill('SIGWINCH');
       }),
   };
 }
