@@ -7,7 +7,7 @@ import { isIP } from 'node:net';
 import { InvalidArgumentError, Option } from 'commander';
 import { StoreFault } from '../base/storage/fault.ts';
 import type { DoorSecrets } from '../edge/doors/http/secrets.ts';
-import type { DoorAddress } from '../edge/doors/listener.ts';
+import { type DoorAddress, EXT_AUTHZ, FORWARD_AUTH, SPOP } from '../edge/doors/listener.ts';
 import type { DoorSettings } from '../edge/node/agent-doors.ts';
 import type { AgentOptions } from '../edge/node/start-agent.ts';
 import { CommandFault, EXIT, inputFault, readFault, reasonOf, usageFault, writeFault } from './exit.ts';
@@ -48,6 +48,8 @@ type SharedFlags = Pick<
   | 'logLevel'
   | 'color'
   | 'drain'
+  | 'upgrade'
+  | 'upgradeWait'
 >;
 
 /** The flags of one call, with defaults applied. */
@@ -75,7 +77,7 @@ export function agentOptions(): readonly Option[] {
     ...inGroup('Observability:', observabilityOptions()),
     ...inGroup(
       'Process:',
-      processOptions().filter(({ long }) => long === '--drain'),
+      processOptions().filter(({ long }) => long !== '--workers'),
     ),
   ];
 }
@@ -114,8 +116,11 @@ export function readDoorAddress(text: string): DoorAddress {
   return { host, port };
 }
 
-/** What the flags alone determine besides the doors; files are not opened. */
-export function agentSettings(flags: AgentFlags): Omit<AgentOptions, AgentParts> {
+/**
+ * What the flags alone determine besides the doors; files are not opened.
+ * @param hasOperations whether the health and metrics listener has a socket already: it needs no port
+ */
+export function agentSettings(flags: AgentFlags, hasOperations = false): Omit<AgentOptions, AgentParts> {
   return {
     data: flags.data,
     countries: flags.countries ?? null,
@@ -126,18 +131,41 @@ export function agentSettings(flags: AgentFlags): Omit<AgentOptions, AgentParts>
     allowedOrigins: { prefixes: flags.allowOrigins ?? [], local: flags.file !== undefined },
     decisions: flags.log === undefined ? null : { file: flags.log, rate: flags.logRate },
     shipped: flags.shipLogs ? { rate: flags.logRate, linesPerSec: flags.shipLines } : null,
-    operationsPort: flags.opsPort ?? null,
+    operationsPort: flags.opsPort ?? (hasOperations ? 0 : null),
     operationsAddress: flags.opsAddress,
     collector: collectorOf(flags),
   };
 }
 
-type AgentParts = 'doors' | 'plans' | 'signatures' | 'version' | 'log' | 'onCaughtUp' | 'onTokenRefused';
+type AgentParts =
+  | 'doors'
+  | 'plans'
+  | 'signatures'
+  | 'version'
+  | 'log'
+  | 'onCaughtUp'
+  | 'onTokenRefused'
+  | 'sockets'
+  | 'handed'
+  | 'takesOver';
 
-/** @throws CommandFault when no door is named, or the HTTP door has no secret */
-export async function doorSettings(flags: AgentFlags): Promise<DoorSettings> {
-  const { spop = null, forwardAuth, extAuthz = null } = flags;
-  if (spop === null && forwardAuth === undefined && extAuthz === null) {
+/** Stands for the address of a door whose socket exists. */
+const ON_ITS_SOCKET: DoorAddress = { host: '127.0.0.1', port: 0 };
+
+/**
+ * @param inherited names of doors whose sockets exist: they are open without an address
+ * @throws CommandFault when no door is named, or the HTTP door has no secret
+ */
+export async function doorSettings(
+  flags: AgentFlags,
+  inherited: ReadonlySet<string> = new Set(),
+): Promise<DoorSettings> {
+  const addressOf = (given: DoorAddress | undefined, name: string): DoorAddress | null =>
+    inherited.has(name) ? ON_ITS_SOCKET : (given ?? null);
+  const spop = addressOf(flags.spop, SPOP);
+  const forwardAuth = addressOf(flags.forwardAuth, FORWARD_AUTH);
+  const extAuthz = addressOf(flags.extAuthz, EXT_AUTHZ);
+  if (spop === null && forwardAuth === null && extAuthz === null) {
     throw usageFault(
       'an agent needs a door',
       'name one with --spop (HAProxy), --forward-auth (nginx, Caddy, Traefik) or --ext-authz (Envoy)',
@@ -147,14 +175,14 @@ export async function doorSettings(flags: AgentFlags): Promise<DoorSettings> {
     ['--secret-file', flags.secretFile !== undefined],
     ['--forward-body', flags.forwardBody === true],
   ] as const) {
-    if (isGiven && forwardAuth === undefined) {
+    if (isGiven && forwardAuth === null) {
       throw usageFault(
         `${flag} has no effect without --forward-auth`,
         'name its address, or leave the flag out',
       );
     }
   }
-  if (forwardAuth === undefined) return { spop, http: null, extAuthz };
+  if (forwardAuth === null) return { spop, http: null, extAuthz };
   const secrets = await readSecrets(flags);
   return {
     spop,

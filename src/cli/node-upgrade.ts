@@ -1,16 +1,12 @@
 /**
- * Restarts of `edgeplan node` that nobody notices: the sockets that a process starts with, `--upgrade`, and the wait of a process
- * that takes over. In: flags. Out: options of the node, progress on stderr, or a CommandFault.
+ * Restarts of `edgeplan node` that nobody notices: the sockets that a process starts with, and how it takes over from another
+ * one. In: flags. Out: options of the node, or a CommandFault.
  */
 import { isIP } from 'node:net';
-import { join } from 'node:path';
 import { foreignHost } from '../base/addresses/host.ts';
-import { ActivationFault, activatedSockets } from '../edge/handover/activation.ts';
-import { CONTROL_SOCKET, requestUpgrade, type UpgradeLine } from '../edge/handover/control-socket.ts';
-import { ownCommand } from '../edge/handover/messages.ts';
 import { chooseSockets, type InheritedSockets } from '../edge/handover/sockets.ts';
 import type { Handed, Predecessor } from '../edge/handover/successor.ts';
-import { acceptUpgrades, type Upgrades } from '../edge/handover/upgrades.ts';
+import type { Upgrades } from '../edge/handover/upgrades.ts';
 import { type HandedState, readHandedState } from '../edge/node/handed-state.ts';
 import {
   type EdgeNodeOptions,
@@ -20,13 +16,10 @@ import {
   OPERATIONS,
   type RunningNode,
 } from '../edge/node/options.ts';
-import { CommandFault, EXIT, usageFault } from './exit.ts';
+import { EXIT, usageFault } from './exit.ts';
 import type { NodeFlags } from './node-options.ts';
 import { settingsOf } from './node-settings.ts';
-import { note, write } from './output.ts';
-
-/** The flag that is left out of the command line of the next process. */
-const UPGRADE = '--upgrade';
+import { inheritedSockets, serveUpgrades } from './upgrades.ts';
 
 /** What a node starts with besides its flags. */
 export interface NodeOrigin {
@@ -40,15 +33,7 @@ export interface NodeOrigin {
  * @throws CommandFault when a socket cannot be used, or one of a configured listener is missing
  */
 export function activatedOrigin(flags: NodeFlags): NodeOrigin {
-  let sockets: InheritedSockets;
-  try {
-    sockets = activatedSockets({ env: process.env, pid: process.pid, names: LISTENER_NAMES });
-  } catch (error) {
-    if (error instanceof ActivationFault) throw usageFault(error.message, error.remedy);
-    throw error;
-  }
-  // They are for this process alone (sd_listen_fds(3)).
-  for (const name of ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES']) delete process.env[name];
+  const sockets = inheritedSockets({ names: LISTENER_NAMES });
   const settings = settingsOf(flags, new Set(sockets.keys()));
   const needed = settings.tls === null ? [HTTP] : [HTTP, HTTPS];
   const missing = sockets.size === 0 ? [] : needed.filter((name) => !sockets.has(name));
@@ -82,46 +67,9 @@ export function exposedLine({
   return `--ops-address ${operationsAddress}: metrics have no authentication, and who reaches port ${operationsPort} reads them; let a firewall admit probes and Prometheus only`;
 }
 
-/** Runs `edgeplan node --upgrade`. @throws CommandFault when the running process serves on, or no process runs */
-export async function upgrade({ data, upgradeWait }: NodeFlags): Promise<void> {
-  const command = ownCommand(process.argv.slice(2).filter((word) => word !== UPGRADE));
-  let last: Exclude<UpgradeLine, { kind: 'progress' }>;
-  try {
-    last = await requestUpgrade(join(data, CONTROL_SOCKET), { command, waitMs: upgradeWait * 1_000 }, note);
-  } catch (error) {
-    throw unreachable(data, error);
-  }
-  if (last.kind === 'served') return write(`process ${last.pid} serves\n`);
-  throw new CommandFault(EXIT.server, `the upgrade failed, the running process serves on: ${last.reason}`);
-}
-
-function unreachable(data: string, cause: unknown): CommandFault {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  if (code === 'EACCES' || code === 'EPERM') {
-    const remedy = 'run the command as the user of the node';
-    return new CommandFault(EXIT.server, `the node of \`${data}\` belongs to another user`, {
-      cause,
-      remedy,
-    });
-  }
-  const isAway = code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ENOTDIR';
-  const reason = isAway ? 'no node that can be upgraded runs there' : message;
-  const remedy =
-    'name the folder of the running node with --data; without --upgrade the command starts a node';
-  return new CommandFault(EXIT.server, `\`${data}\`: ${reason}`, { cause, remedy });
-}
-
 /** Accepts upgrades of a started node, by `--upgrade` and SIGUSR2. */
-export function serveUpgrades({ data, drain, upgradeWait }: NodeFlags, running: RunningNode): Upgrades {
-  const { sockets, unready, release, reclaim } = running;
-  return acceptUpgrades({
-    data,
-    own: ownCommand(),
-    waitMs: upgradeWait * 1_000,
-    parts: { sockets, unready, release, reclaim },
-    leave: ({ report }) => running.leave(drain * 1_000, report),
-    note: (sentence) => note(`edgeplan: ${sentence}`),
-  });
+export function serveNodeUpgrades(flags: NodeFlags, running: RunningNode): Upgrades {
+  return serveUpgrades(flags, running, ({ report }) => running.leave(flags.drain * 1_000, report));
 }
 
 /**

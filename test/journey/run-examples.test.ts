@@ -6,15 +6,26 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { AGENT_LISTENER_NAMES } from '../../src/edge/node/agent-doors.ts';
 import { LISTENER_NAMES } from '../../src/edge/node/options.ts';
 import { builtCli, edgeplan } from '../support/built.ts';
 import { findProgram, missingProgram, requires } from '../support/requires.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const UNITS = ['edgeplan-server.service', 'edgeplan-node.service'] as const;
-const SOCKETS = ['edgeplan-node-http.socket', 'edgeplan-node-https.socket'] as const;
+const UNITS = ['edgeplan-server.service', 'edgeplan-node.service', 'edgeplan-agent.service'] as const;
+/** The socket units, with the unit that they start and the names that its command knows. */
+const SOCKETS = [
+  ['edgeplan-node-http.socket', 'edgeplan-node.service', LISTENER_NAMES],
+  ['edgeplan-node-https.socket', 'edgeplan-node.service', LISTENER_NAMES],
+  ['edgeplan-agent-spop.socket', 'edgeplan-agent.service', AGENT_LISTENER_NAMES],
+  ['edgeplan-agent-forward-auth.socket', 'edgeplan-agent.service', AGENT_LISTENER_NAMES],
+] as const;
 /** The exposure that README.md states, by unit. */
-const EXPOSURES = { 'edgeplan-server.service': '1.1', 'edgeplan-node.service': '1.5' } as const;
+const EXPOSURES = {
+  'edgeplan-server.service': '1.1',
+  'edgeplan-node.service': '1.5',
+  'edgeplan-agent.service': '1.3',
+} as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-run-'));
 /** A copy of the examples, as deep as in a checkout. */
@@ -38,7 +49,7 @@ function check(
 beforeAll(async () => {
   await builtCli();
   cpSync(join(ROOT, 'fixtures/run'), run, { recursive: true });
-  for (const command of ['serve', 'node']) {
+  for (const command of ['serve', 'node', 'agent']) {
     const { out } = await edgeplan([command, '--help'], { cwd: folder });
     const options = new Set([...out.matchAll(/--[a-z][a-z-]*/g)].map(([option]) => option));
     known.set(command, { options, variables: new Set(out.match(/EDGEPLAN_[A-Z_]+/g)) });
@@ -56,8 +67,8 @@ describe('the units', () => {
       expect(check('systemd-analyze', ['verify', `./${unit}`])).toEqual({ status: 0, output: '' });
     });
 
-    test.each(SOCKETS)('verifies %s', (unit) => {
-      expect(check('systemd-analyze', ['verify', `./${unit}`, './edgeplan-node.service'])).toEqual({
+    test.each(SOCKETS)('verifies %s', (unit, service) => {
+      expect(check('systemd-analyze', ['verify', `./${unit}`, `./${service}`])).toEqual({
         status: 0,
         output: '',
       });
@@ -74,26 +85,27 @@ describe('the units', () => {
   test.each([
     ['edgeplan-server.service', 'serve', 'server.env'],
     ['edgeplan-node.service', 'node', 'node.env'],
+    ['edgeplan-agent.service', 'agent', 'agent.env'],
   ])('%s and its environment use existing options and variables of `%s`', (unit, command, env) => {
     const { options, variables } = known.get(command)!;
     const start = /^ExecStart=(.*)$/m.exec(textOf(unit))![1]!.split(' ');
     expect(start[2]).toBe(command);
-    const flags = [...textOf(env).matchAll(/^#?EDGEPLAN_NODE_FLAGS=(.*)$/gm)].flatMap(([, all]) =>
+    const flags = [...textOf(env).matchAll(/^#?EDGEPLAN_(?:NODE|AGENT)_FLAGS=(.*)$/gm)].flatMap(([, all]) =>
       all!.split(' '),
     );
     for (const option of optionsIn([...start, ...flags])) expect(options).toContain(option);
     const assigned = `${textOf(env)}\n${/^Environment=.*$/m.exec(textOf(unit))![0]}`;
     for (const [, variable] of assigned.matchAll(/(?<![A-Z_])(EDGEPLAN_[A-Z_]+)=/g)) {
       // Expanded by the unit itself.
-      if (variable !== 'EDGEPLAN_NODE_FLAGS') expect(variables).toContain(variable);
+      if (!/^EDGEPLAN_(NODE|AGENT)_FLAGS$/.test(variable!)) expect(variables).toContain(variable);
     }
   });
 });
 
-test.each(SOCKETS)('%s passes its socket under a name that the node knows', (unit) => {
+test.each(SOCKETS)('%s passes its socket to %s under a name that it knows', (unit, service, names) => {
   const name = /^FileDescriptorName=(.*)$/m.exec(textOf(unit))![1];
-  expect(LISTENER_NAMES).toContain(name);
-  expect(textOf(unit)).toContain('Service=edgeplan-node.service\n');
+  expect(names).toContain(name);
+  expect(textOf(unit)).toContain(`Service=${service}\n`);
 });
 
 test('logrotate accepts its file', requires(missingProgram('logrotate')), () => {

@@ -16,7 +16,7 @@ import type { DoorAddress, RunningDoor } from '../../src/edge/doors/listener.ts'
 import type { SpopCounts } from '../../src/edge/doors/spop/counts.ts';
 import { openSpopDoor } from '../../src/edge/doors/spop/open.ts';
 import { SPOP_ENFORCED } from '../../src/edge/doors/spop/variables.ts';
-import { createTickets, type Tickets } from '../../src/edge/doors/tickets.ts';
+import { createTickets, type SharableTickets } from '../../src/edge/doors/tickets.ts';
 import { openPlans } from '../../src/edge/middleware/node/plans.ts';
 import type { RequestLogEntry } from '../../src/edge/proxy/log/request-log.ts';
 import { type Listening, listenLocally } from './embed.ts';
@@ -29,7 +29,7 @@ export const DOOR_SECRET = 'f5f3c1a8d80b4f6d8c56a1b6fe07a2b4';
 
 export interface TestSpopDoor {
   readonly door: RunningDoor<SpopCounts>;
-  readonly tickets: Tickets;
+  readonly tickets: SharableTickets;
   readonly journal: RequestLogEntry[];
   readonly faults: unknown[];
   readonly logged: string[];
@@ -81,12 +81,12 @@ export interface SeenServer extends Listening {
 }
 
 /** The agent's HTTP listener as far as HAProxy needs it: pages of tickets; all else is recorded, and answered with 204. */
-export async function startPages(tickets: Tickets): Promise<SeenServer> {
+export async function startPages(tickets: SharableTickets): Promise<SeenServer> {
   const seen: IncomingMessage[] = [];
   const bodies: Buffer[] = [];
   const server = createServer(async (request, response) => {
     const ticket = request.headers[TICKET_HEADER] as string | undefined;
-    const page = pageOf(tickets, request.url ?? '', ticket);
+    const page = await pageOf(tickets, request.url ?? '', ticket);
     if (page !== null && request.headers['x-edgeplan-door'] === DOOR_SECRET) {
       request.resume();
       response.writeHead(page.status, page.headers as string[]);

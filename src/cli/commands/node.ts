@@ -48,11 +48,9 @@ export function nodeCommand(): Command {
 async function run(flags: NodeFlags, command: Command): Promise<void> {
   checkUnreadFlags(flags, (name) => command.getOptionValueSource(name) === 'cli');
   const plans = planFlagsOf(flags);
-  const { activatedOrigin, exposedLine, serveUpgrades, takeOver, upgrade } = await import(
-    '../node-upgrade.ts'
-  );
+  const { activatedOrigin, exposedLine, serveNodeUpgrades, takeOver } = await import('../node-upgrade.ts');
   const activated = activatedOrigin(flags);
-  if (flags.upgrade === true) return upgrade(flags);
+  if (flags.upgrade === true) return (await import('../upgrades.ts')).upgrade('node', flags);
   const predecessor = joinPredecessor();
   if (plans.kind === 'control') {
     for (const line of plainControlLines(plans)) note(`edgeplan: ${line}`);
@@ -78,7 +76,7 @@ async function run(flags: NodeFlags, command: Command): Promise<void> {
     throw refusal(error, flags);
   }
   // Only a load balancer needs time to move its traffic; SIGINT comes from a terminal.
-  const upgrades = serveUpgrades(flags, running);
+  const upgrades = serveNodeUpgrades(flags, running);
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     const stopped = running.stop(signal === 'SIGTERM' ? flags.drain * 1_000 : 0);
     await Promise.all([upgrades.stop(), stopped]);

@@ -10,6 +10,8 @@ import type { InheritedSocket } from './sockets.ts';
 const FIRST = 3;
 /** The state of a listening socket in /proc/net/tcp: TCP_LISTEN. */
 const LISTENING = '0A';
+/** The flag of a listening socket in /proc/net/unix: __SO_ACCEPTCON. */
+const ACCEPTS = 0x1_00_00;
 /** Most descriptors: no listener has more names. */
 const MAX_DESCRIPTORS = 64;
 
@@ -31,6 +33,8 @@ export interface ActivationInput {
   readonly pid: number;
   /** Names of listeners, in the order that descriptors without names have. */
   readonly names: readonly string[];
+  /** Those of `names` that may be unix sockets. Default: none, all are of TCP. */
+  readonly unixNames?: readonly string[];
   /** Folder of the kernel's facts about processes. Default: `/proc`. */
   readonly proc?: string;
 }
@@ -61,8 +65,9 @@ export function activatedSockets(input: ActivationInput): ReadonlyMap<string, In
         'give each socket unit one ListenStream=; `[::]:80` with BindIPv6Only=both accepts IPv4 too',
       );
     }
-    checkListening(fd, name, input.proc ?? '/proc');
-    found.set(name, { handle: { fd }, port: null, isFixed: true });
+    const acceptsUnix = input.unixNames?.includes(name) === true;
+    const path = checkListening(fd, { name, proc: input.proc ?? '/proc', acceptsUnix });
+    found.set(name, { handle: { fd }, port: null, path, isFixed: true });
   }
   return found;
 }
@@ -86,11 +91,18 @@ function nameOf(given: string, { index, names, fd }: Unnamed): string {
   );
 }
 
+interface Checked {
+  readonly name: string;
+  readonly proc: string;
+  readonly acceptsUnix: boolean;
+}
+
 /**
- * Refuses a descriptor that is no listening TCP socket: `listen` would bind an unbound one to a port of its choice. Where the
- * kernel does not list sockets as Linux does, the descriptor is taken as it is.
+ * Refuses a descriptor that is no listening socket: `listen` would bind an unbound one to a port of its choice. Where the kernel
+ * does not list sockets as Linux does, the descriptor is taken as it is.
+ * @returns the path of a unix socket; `null`: it is one of TCP
  */
-function checkListening(fd: number, name: string, proc: string): void {
+function checkListening(fd: number, { name, proc, acceptsUnix }: Checked): string | null {
   function refuse(what: string): never {
     throw new ActivationFault(
       `descriptor ${fd} of LISTEN_FDS, for \`${name}\`, is ${what}`,
@@ -101,19 +113,26 @@ function checkListening(fd: number, name: string, proc: string): void {
   try {
     target = readlinkSync(`${proc}/self/fd/${fd}`);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !hasTables(proc)) return;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !hasTables(proc)) return null;
     refuse('not open');
   }
   const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
   if (inode === undefined) refuse('no socket');
   const tables = ['tcp', 'tcp6'].map((table) => read(`${proc}/self/net/${table}`));
-  if (tables.every((text) => text === null)) return;
-  const row = tables
-    .flatMap((text) => (text ?? '').split('\n'))
-    .map((line) => line.trim().split(/\s+/))
-    .find((columns) => columns[9] === inode);
-  if (row === undefined) refuse('no bound TCP socket');
-  else if (row[3] !== LISTENING) refuse('a TCP socket that does not listen');
+  if (tables.every((text) => text === null)) return null;
+  const row = rowsOf(tables).find((columns) => columns[9] === inode);
+  if (row !== undefined) return row[3] === LISTENING ? null : refuse('a TCP socket that does not listen');
+  const unix = rowsOf([read(`${proc}/self/net/unix`)]).find((columns) => columns[6] === inode);
+  if (unix === undefined || !acceptsUnix) {
+    return refuse(acceptsUnix ? 'no bound TCP or unix socket' : 'no bound TCP socket');
+  }
+  if ((Number.parseInt(unix[3]!, 16) & ACCEPTS) === 0) refuse('a unix socket that does not listen');
+  return unix[7] ?? null;
+}
+
+/** The columns of tables of sockets; a table that cannot be read is empty. */
+function rowsOf(tables: readonly (string | null)[]): readonly (readonly string[])[] {
+  return tables.flatMap((text) => (text ?? '').split('\n')).map((line) => line.trim().split(/\s+/));
 }
 
 function hasTables(proc: string): boolean {

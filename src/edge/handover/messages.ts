@@ -2,15 +2,15 @@
  * The messages between a process that serves and the one that takes over from it, over Node's IPC channel with structured
  * clones: what serves is the caller's, and so is the form of `state` and `report`.
  */
-import type { OpenSocket } from './sockets.ts';
+import type { InheritedSocket, OpenSocket } from './sockets.ts';
 
 /** The variable that marks a process which takes over from the one that started it. */
 export const SUCCESSOR = 'EDGEPLAN_SUCCESSOR';
 
 /** A socket that follows in a message of its own. */
-export interface SocketNotice extends Pick<OpenSocket, 'name' | 'place'> {
-  /** The port that it is bound to. */
-  readonly port: number;
+export interface SocketNotice extends Pick<OpenSocket, 'name' | 'place'>, Pick<InheritedSocket, 'path'> {
+  /** The port that it is bound to; `null`: it is a unix socket. */
+  readonly port: number | null;
 }
 
 /** From the process that serves. */
@@ -25,7 +25,7 @@ export type ToSuccessor =
     }
   /** With the handle of the socket. */
   | { readonly kind: 'socket'; readonly name: string }
-  /** What the predecessor has counted since its state. */
+  /** What the predecessor has counted since its state, or what is still to be handed over: a connection has a handle. */
   | { readonly kind: 'report'; readonly report: unknown }
   /** The predecessor serves on: the successor ends its requests and exits. */
   | { readonly kind: 'abort' };

@@ -4,7 +4,6 @@
  * or the reason why it does not; then everything is as before.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { AddressInfo } from 'node:net';
 import {
   OWN_VARIABLES,
   type ProgramCommand,
@@ -12,7 +11,7 @@ import {
   type ToPredecessor,
   type ToSuccessor,
 } from './messages.ts';
-import { handleOf, type OpenSocket } from './sockets.ts';
+import { handleOf, type OpenSocket, portOf } from './sockets.ts';
 
 /** What a process can hand over. */
 export interface HandOverParts {
@@ -32,8 +31,11 @@ export type HandOverProgress = (sentence: string) => void;
 /** A process that serves in place of this one. */
 export interface RunningSuccessor {
   readonly pid: number;
-  /** Sends what this process still counts. Rejects when the successor has ended. */
-  report(report: unknown): Promise<void>;
+  /**
+   * Sends what this process still counts or hands over. Rejects when the successor has ended.
+   * @param handle Node's own object of a connection, which the caller closes afterwards
+   */
+  report(report: unknown, handle?: unknown): Promise<void>;
   /** Closes the channel, so that this process can end. */
   leave(): void;
 }
@@ -106,8 +108,8 @@ async function pass(successor: Successor, { state, unready, sockets }: Passed): 
     kind: 'state',
     state,
     unready,
-    sockets: open.map(({ name, place, server }) => {
-      return { name, place, port: (server.address() as AddressInfo).port };
+    sockets: open.map(({ name, place, server, path = null }) => {
+      return { name, place, path, port: portOf(server) };
     }),
   });
   // A message carries one handle.
@@ -170,7 +172,7 @@ function startSuccessor({ program, args, folder, env }: ProgramCommand): Success
   });
   child.once('exit', (code, ended) => {
     exited();
-    const how = `it ended with ${ended ?? `exit code ${code}`}; its messages are on stderr of the node`;
+    const how = `it ended with ${ended ?? `exit code ${code}`}; its messages are on stderr of this process`;
     // Messages may still be on their way, above all the reason.
     if (child.connected) child.once('disconnect', () => fail(how));
     else fail(how);
@@ -200,7 +202,7 @@ function startSuccessor({ program, args, folder, env }: ProgramCommand): Success
     },
     running: () => ({
       pid: child.pid!,
-      report: (report) => send({ kind: 'report', report }),
+      report: (report, handle) => send({ kind: 'report', report }, handle),
       leave() {
         if (child.connected) child.disconnect();
         child.unref();

@@ -14,6 +14,9 @@ export interface Handed {
   readonly unready: string | null;
 }
 
+/** Receives a report; a connection has a handle. */
+export type ReportReceiver = (report: unknown, handle: SocketHandle | undefined) => void;
+
 /** The predecessor, as the successor sees it. */
 export interface Predecessor {
   /**
@@ -29,8 +32,10 @@ export interface Predecessor {
   ready(unready: () => string | null): Promise<void>;
   /** Reports that this process serves: the predecessor leaves. */
   serving(): Promise<void>;
-  /** Called with what the predecessor counts from now on, and with what has arrived before. */
-  onReport(receive: (report: unknown) => void): void;
+  /** Called with what the predecessor reports from now on, and with what has arrived before. */
+  onReport(receive: ReportReceiver): void;
+  /** Resolves when the predecessor has ended, or has closed the channel. */
+  readonly gone: Promise<void>;
   /** Called when the predecessor serves on and this process has to end. */
   onAbort(end: () => void): void;
 }
@@ -48,8 +53,8 @@ function isSuccessor(): boolean {
 /** The predecessor; `null`: this process was started as any other. */
 export function joinPredecessor(): Predecessor | null {
   if (!isSuccessor()) return null;
-  const reports: unknown[] = [];
-  let receive: ((report: unknown) => void) | null = null;
+  const reports: (readonly [report: unknown, handle: SocketHandle | undefined])[] = [];
+  let receive: ReportReceiver | null = null;
   let aborted = false;
   let end: () => void = () => undefined;
   const gathering = gatherSockets();
@@ -60,8 +65,9 @@ export function joinPredecessor(): Predecessor | null {
         gathering.add(message, handle);
         return;
       case 'report':
-        if (receive !== null) receive(message.report);
-        else if (reports.length < MAX_REPORTS) reports.push(message.report);
+        if (receive !== null) receive(message.report, handle);
+        else if (reports.length < MAX_REPORTS) reports.push([message.report, handle]);
+        else handle?.close();
         return;
       case 'abort':
         aborted = true;
@@ -71,7 +77,10 @@ export function joinPredecessor(): Predecessor | null {
         message satisfies never;
     }
   });
-  process.once('disconnect', gathering.end);
+  const gone = new Promise<void>((resolve) => {
+    process.once('disconnect', resolve);
+  });
+  void gone.then(gathering.end);
   let predecessorUnready: string | null = null;
   return {
     async take() {
@@ -89,8 +98,9 @@ export function joinPredecessor(): Predecessor | null {
     serving: () => send({ kind: 'serving' }),
     onReport(next) {
       receive = next;
-      for (const report of reports.splice(0)) next(report);
+      for (const report of reports.splice(0)) next(...report);
     },
+    gone,
     onAbort(next) {
       end = next;
       if (aborted) next();

@@ -8,10 +8,24 @@ import { EXT_AUTHZ_ENFORCED, openExtAuthzDoor } from '../doors/ext-authz/open.ts
 import { ENFORCED, FLAVOURS, type ProxyFlavour } from '../doors/http/answers.ts';
 import { openHttpDoor } from '../doors/http/open.ts';
 import type { DoorSecrets } from '../doors/http/secrets.ts';
-import type { DoorAddress, RunningDoor } from '../doors/listener.ts';
-import { openSpopDoor } from '../doors/spop/open.ts';
+import {
+  type DoorAddress,
+  type DoorPlace,
+  EXT_AUTHZ,
+  FORWARD_AUTH,
+  type RunningDoor,
+  SPOP,
+} from '../doors/listener.ts';
+import type { HandedConnection } from '../doors/spop/connection.ts';
+import { openSpopDoor, type SpopDoor } from '../doors/spop/open.ts';
 import { SPOP_ENFORCED } from '../doors/spop/variables.ts';
-import { createTickets } from '../doors/tickets.ts';
+import type { Tickets } from '../doors/tickets.ts';
+import type { InheritedSockets, OpenSocket, SocketHandle } from '../handover/sockets.ts';
+import { decideBehind, type Gate, redeemBehind } from './agent-handover.ts';
+import { OPERATIONS } from './options.ts';
+
+/** The listeners of an agent, in the order of descriptors without names. */
+export const AGENT_LISTENER_NAMES = [SPOP, FORWARD_AUTH, EXT_AUTHZ, OPERATIONS] as const;
 
 /** Where an agent listens; a door that is `null` is not opened. */
 export interface DoorSettings {
@@ -35,6 +49,16 @@ export interface HttpDoorSettings {
 export interface OpenDoors {
   /** A line for each: what it is, and its address. */
   readonly lines: readonly string[];
+  /** The listening sockets. */
+  readonly sockets: readonly OpenSocket[];
+  /** Whether files of unix sockets are removed at the end: not while another process may listen on them. */
+  setOwned(isOwned: boolean): void;
+  /** Stops reading on connections of HAProxy, and waits for the decisions under way. */
+  pause(): Promise<void>;
+  /** Passes these connections on, as `SpopDoor.handOver`. */
+  handOver: SpopDoor['handOver'];
+  /** Serves a connection of HAProxy that the process before has passed on. */
+  adopt(state: HandedConnection, handle: SocketHandle): void;
   /** Accepts no more connections; those that exist are served on. */
   retire(): void;
   stop(graceMs: number): Promise<void>;
@@ -42,6 +66,11 @@ export interface OpenDoors {
 
 /** What doors decide and report with. */
 export interface DoorParts extends Omit<DoorOptions, 'enforced'> {
+  /** Sockets that listen already, by the names of `AGENT_LISTENER_NAMES`. */
+  readonly inherited: InheritedSockets;
+  readonly tickets: Tickets;
+  /** Decisions and pages wait until it is open. */
+  readonly gate: Gate;
   readonly registry: Registry;
   /** Receives sentences for the operator. */
   readonly log: (sentence: string) => void;
@@ -50,33 +79,57 @@ export interface DoorParts extends Omit<DoorOptions, 'enforced'> {
 }
 
 interface NamedDoor {
+  /** As in metrics. */
   readonly name: string;
+  /** As in `AGENT_LISTENER_NAMES`. */
+  readonly socketName: string;
+  /** The address as configured; `null`: the socket came from systemd. */
+  readonly place: DoorAddress | null;
   readonly door: RunningDoor<object>;
 }
 
 /** Opens the doors; where one cannot be opened, none stays open. @throws the error of listening */
 export async function openDoors(settings: DoorSettings, parts: DoorParts): Promise<OpenDoors> {
-  const { log, isServing } = parts;
+  const { log, isServing, gate, inherited } = parts;
   const decideFor = (enforced: ReadonlySet<Unenforced>): DecideForDoor =>
-    createDoorDecider({ ...parts, enforced });
-  const tickets = createTickets();
+    decideBehind(gate, createDoorDecider({ ...parts, enforced }));
+  const tickets: Tickets = { ...parts.tickets, redeem: redeemBehind(gate, parts.tickets) };
   const opened: NamedDoor[] = [];
+  let spopDoor: SpopDoor | null = null;
   const { spop, http, extAuthz } = settings;
+  const placeOf = (address: DoorAddress, socketName: string): DoorPlace => {
+    return { address, socket: inherited.get(socketName) ?? null };
+  };
+  const add = (
+    names: Pick<NamedDoor, 'name' | 'socketName'>,
+    address: DoorAddress,
+    door: RunningDoor<object>,
+  ) => {
+    const isFixed = inherited.get(names.socketName)?.isFixed === true;
+    opened.push({ ...names, place: isFixed ? null : address, door });
+  };
   try {
     if (spop !== null) {
-      const door = await openSpopDoor({ address: spop, decide: decideFor(SPOP_ENFORCED), tickets, log });
-      opened.push({ name: 'SPOP', door });
+      spopDoor = await openSpopDoor({
+        ...placeOf(spop, SPOP),
+        decide: decideFor(SPOP_ENFORCED),
+        tickets,
+        log,
+      });
+      add({ name: 'SPOP', socketName: SPOP }, spop, spopDoor);
     }
     if (http !== null) {
       const decide = Object.fromEntries(
         FLAVOURS.map((flavour) => [flavour, decideFor(ENFORCED[flavour])]),
       ) as Record<ProxyFlavour, DecideForDoor>;
-      opened.push({ name: 'HTTP', door: await openHttpDoor({ ...http, decide, tickets, log }) });
+      const place = placeOf(http.address, FORWARD_AUTH);
+      const door = await openHttpDoor({ ...http, ...place, decide, tickets, log });
+      add({ name: 'HTTP', socketName: FORWARD_AUTH }, http.address, door);
     }
     if (extAuthz !== null) {
       const decide = decideFor(EXT_AUTHZ_ENFORCED);
-      const door = await openExtAuthzDoor({ address: extAuthz, decide, log, isServing });
-      opened.push({ name: 'ext_authz', door });
+      const door = await openExtAuthzDoor({ ...placeOf(extAuthz, EXT_AUTHZ), decide, log, isServing });
+      add({ name: 'ext_authz', socketName: EXT_AUTHZ }, extAuthz, door);
     }
   } catch (error) {
     await Promise.all(opened.map(({ door }) => door.stop(0)));
@@ -85,6 +138,18 @@ export async function openDoors(settings: DoorSettings, parts: DoorParts): Promi
   addDoorMetrics(parts.registry, opened);
   return {
     lines: opened.map(({ name, door }) => `${name} at ${door.address}`),
+    sockets: opened.map(({ socketName, place, door: { socket } }) => {
+      return { name: socketName, place, server: socket.server, path: socket.path };
+    }),
+    setOwned(isOwned) {
+      for (const { door } of opened) door.socket.setOwned(isOwned);
+    },
+    pause: async () => spopDoor?.pause(),
+    handOver: async (send) => spopDoor?.handOver(send),
+    adopt(state, handle) {
+      if (spopDoor === null) handle.close();
+      else spopDoor.adopt(state, handle);
+    },
     retire() {
       for (const { door } of opened) door.retire();
     },

@@ -50,6 +50,8 @@ export interface NodeProcess {
   readonly handshakes: RefusedHandshakes;
   /** What it remembers of visitors, for the next process. */
   state(): ProcessState;
+  /** Adds what the process before remembered; its counters only before the first request. */
+  remember(before: ProcessState): void;
   /** Reads the country database and the ranges of bots again, if they changed. */
   reload(): Promise<void>;
   /** Closes files, cache, connections to origins, and last the decision log. */
@@ -143,11 +145,11 @@ export async function createNodeProcess(
     onUnserved: (sentence) => log.warn(sentence),
     onFault: (error, about) => log.error({ err: error }, `a fault in ${about}`),
   });
-  const { before = null } = parts;
-  if (before !== null) {
+  const remember = (before: ProcessState): void => {
     restoreCounters(node.counters, before.counters);
     challenges.addUsedProofs(before.proofs);
-  }
+  };
+  if (parts.before != null) remember(parts.before);
   if (shipped !== null) addShippedLog(metrics.registry, shipped);
   const connections = createBounds(share, log);
   const handshakes = createRefusedHandshakes((sentence) => log.warn(sentence));
@@ -164,6 +166,7 @@ export async function createNodeProcess(
     connections,
     handshakes,
     state: () => ({ counters: saveCounters(node.counters), proofs: challenges.usedProofs() }),
+    remember,
     reload: files.reload,
     async close() {
       files.close();

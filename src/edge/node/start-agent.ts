@@ -1,14 +1,14 @@
 /**
  * Starts an agent in a folder of its own: the decisions of a node without its listeners, behind the doors that proxies ask at.
- * In: plain options. Out: the running agent and the way to stop it; signals and printing are the caller's.
+ * In: plain options. Out: the running agent, the way to stop it, and the way to hand it over to another process; signals and
+ * printing are the caller's.
  */
-import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { takeFolder } from '../../base/storage/sqlite.ts';
-import { addBuildInfo } from '../../base/telemetry/metrics/process.ts';
-import { PLAN_VERSION } from '../../engine/plan/layout.ts';
-import { loadWarm } from '../../engine/waf/load/load.ts';
-import { createTrafficCounter, type TrafficCounter } from '../following/traffic/counter.ts';
-import { createContextCache } from '../listeners/tls/certificate-pairs.ts';
+import { openSharedPages } from '../doors/shared-pages.ts';
+import { createTickets, TICKET_MS } from '../doors/tickets.ts';
+import type { HandOverParts } from '../handover/predecessor.ts';
+import type { InheritedSockets, SocketHandle } from '../handover/sockets.ts';
 import {
   MAX_ADDRESS_CONNECTIONS,
   MAX_CONNECTIONS,
@@ -16,19 +16,20 @@ import {
   STALL_MS,
   WEBSOCKET_IDLE_MS,
 } from '../proxy/limits.ts';
-import { addSyncMetrics, unreadySync } from '../proxy/log/metrics.ts';
-import { createTrafficLog, type RequestLog } from '../proxy/log/request-log.ts';
-import { type DoorSettings, openDoors } from './agent-doors.ts';
-import { openDecisionLog, openShippedDecisions, type ShippedDecisions } from './decision-output.ts';
+import { type DoorSettings, type OpenDoors, openDoors } from './agent-doors.ts';
+import {
+  type AgentReport,
+  type AgentState,
+  agentState,
+  createGate,
+  memoryOf,
+  memoryReport,
+} from './agent-handover.ts';
+import { type AgentServices, openAgentServices } from './agent-services.ts';
 import { createEnding } from './ending.ts';
-import { createFeedCertificates, createFeedTokens } from './feed-certificates.ts';
 import { GRACE_MS } from './listeners.ts';
-import { createClearanceSecrets, createNodeProcess, randomClearance } from './node-process.ts';
-import { startNodeTelemetry } from './node-telemetry.ts';
 import { createOperations } from './operations.ts';
-import { type EdgeNodeOptions, reportReloads } from './options.ts';
-import { followPlans, type PlanSource } from './plan-source.ts';
-import { resourceShareOf } from './resource-shares.ts';
+import { type EdgeNodeOptions, QUIET_MS, reportReloads } from './options.ts';
 
 /** The options that an agent has in common with a node. */
 type SharedOptions = Pick<
@@ -55,14 +56,34 @@ type SharedOptions = Pick<
 /** Everything that `startAgent` needs. */
 export interface AgentOptions extends SharedOptions {
   readonly doors: DoorSettings;
+  /** Sockets that listen already, by the names of `AGENT_LISTENER_NAMES`; the others are opened. */
+  readonly sockets: InheritedSockets;
+  /** What an earlier process has handed over; `null`: the agent starts from its folder alone. */
+  readonly handed: AgentState | null;
+  /** Whether an earlier process still decides: doors are closed until `open`, and decisions wait until it has left. */
+  readonly takesOver: boolean;
 }
 
+/** Sends a report to the process that has taken over, with the handle of a connection. */
+export type SendAgentReport = (report: AgentReport, handle?: object) => Promise<void>;
+
 /** An agent that answers proxies. */
-export interface RunningAgent {
-  /** A line for each door. */
-  readonly doors: readonly string[];
+export interface RunningAgent extends HandOverParts {
+  /** A line for each open door. */
+  doors(): readonly string[];
   /** `null` without a health and metrics listener. */
   operationsUrl(): string | null;
+  /** Opens the doors, and the health and metrics listener, of an agent that takes over. @throws the error of listening */
+  open(): Promise<void>;
+  /** Takes what the process before reports. */
+  absorb(report: AgentReport, handle: SocketHandle | undefined): void;
+  /** The process before has ended: decides, whether or not it has reported. */
+  alone(): void;
+  /**
+   * Stops listening, passes memory and connections of HAProxy on, and drains as `stop`, for at least `QUIET_MS`.
+   * @param send to the process that has taken over
+   */
+  leave(drainMs: number, send: SendAgentReport): Promise<void>;
   /** As `RunningNode.reload`. */
   reload(): void;
   /** Reports itself not ready and answers on for `drainMs`, then ends its connections where they are quiet. */
@@ -91,112 +112,184 @@ const UNUSED = {
   bufferOctets: 0,
   minRate: 0,
   workers: 1,
-  sockets: new Map(),
   handed: null,
   onWorkerEvent: () => undefined,
 } as const;
 
 type Stage = 'starting' | 'serving' | 'draining';
 
+/** The folder in `data` in which two processes share pages of tickets. */
+const PAGES_FOLDER = 'tickets';
+
 /**
- * Locks the folder and starts the agent; its doors are open when this resolves.
+ * Locks the folder and starts the agent; its doors are open when this resolves, unless it takes over.
  * @throws StoreFault when another process has the folder; the system's errors for addresses, files and folders; TrustFault when
  * the configured key and the stored one differ; what an edge file is refused for
  */
-export async function startAgent({ doors: wanted, ...shared }: AgentOptions): Promise<RunningAgent> {
-  const options: EdgeNodeOptions = { ...UNUSED, ...shared };
-  const { log, signatures, collector, version } = options;
-  const unlock = takeFolder(options.data);
-  const secrets = createClearanceSecrets(randomClearance());
-  const decisions = openDecisionLog(options);
-  const shipped = shippedOf(options);
-  let traffic: RequestLog | null = null;
-  let counter: TrafficCounter | null = null;
-  let source: PlanSource | null = null;
+export async function startAgent({
+  doors: wanted,
+  takesOver,
+  handed,
+  ...shared
+}: AgentOptions): Promise<RunningAgent> {
+  const options: EdgeNodeOptions = { ...UNUSED, ...shared, handed: null };
+  const { log } = options;
+  const lock = createLock(options.data);
+  const services = await openAgentServices(options, handed?.clearance ?? null);
+  const { serving } = services;
+  const { tickets, pages, ...sharing } = openTickets(options, handed);
   let stage: Stage = 'starting';
-  const telemetry = await startNodeTelemetry(
-    collector === null ? null : { collector, version, instance: randomUUID() },
-    { registry: () => serving.metrics.registry, worker: null, log },
-  );
-  const serving = await createNodeProcess(resourceShareOf(options, 1), {
-    waf: signatures === null ? null : loadWarm(signatures.program),
-    secrets,
-    traffic: { done: (entry) => traffic?.done(entry) },
-    spans: null,
-    tokens: new Map(),
-    domainTokens: createFeedTokens(),
-    listsHosts: false,
-    ownPorts: new Set(),
-    decisions,
-    shipped,
-    log,
-    fileLog: log,
-    before: null,
-  });
-  const { node, metrics } = serving;
-  addBuildInfo(metrics.registry, { version, planFormat: PLAN_VERSION });
-  const unready = (): string | null => {
-    if (stage !== 'serving') return stage;
-    if (node.plans.size === 0) return 'no plan is served yet';
-    const progress = source?.progress ?? null;
-    return progress === null ? null : unreadySync(progress());
-  };
-  const operations = createOperations(options, { registry: () => metrics.registry, unready });
-  async function close(): Promise<void> {
-    await counter?.stop();
-    // Before the last shipment, which sends what is on the disk.
-    await shipped?.close();
-    await source?.stop();
-    await telemetry?.stop();
-    operations.close();
-    await serving.close();
-    unlock();
-  }
-  try {
-    source = await followPlans(options, {
-      plans: node.plans,
-      certificates: createFeedCertificates(createContextCache()),
-      challenges: createFeedTokens(),
-      onSecret: secrets.set,
-    });
-    if (source.traffic !== null) {
-      counter = createTrafficCounter({ send: source.traffic.add });
-      traffic = createTrafficLog(counter);
-    }
-    if (source.progress !== null) addSyncMetrics(metrics.registry, source.progress);
-    await operations.open();
-    const { check } = source;
-    const opened = await openDoors(wanted, {
-      ...node.decisions,
-      registry: metrics.registry,
+  const unready = (): string | null => (stage === 'serving' ? services.unready() : stage);
+  const operations = createOperations(options, { registry: () => serving.metrics.registry, unready });
+  const gate = createGate();
+  let opened: OpenDoors | null = null;
+  async function open(): Promise<void> {
+    opened = await openDoors(wanted, {
+      ...serving.node.decisions,
+      inherited: options.sockets,
+      tickets,
+      gate,
+      registry: serving.metrics.registry,
       log: (sentence) => log.warn(sentence),
       isServing: () => unready() === null,
       onFault: (error) => log.error({ err: error }, 'a fault in a decision'),
     });
-    stage = 'serving';
-    return {
-      doors: opened.lines,
-      operationsUrl: operations.url,
-      reload() {
-        decisions?.reopen();
-        reportReloads(log, [check(), serving.reload()]);
-      },
-      stop: createEnding(log, async (drained) => {
-        stage = 'draining';
-        await drained();
-        opened.retire();
-        await opened.stop(GRACE_MS);
-        await close();
-      }),
-    };
+    await operations.open();
+  }
+  async function close(): Promise<void> {
+    operations.close();
+    await services.close();
+    lock.release();
+  }
+  try {
+    await services.start();
+    if (takesOver) {
+      tickets.share();
+    } else {
+      pages.remove();
+      gate.open();
+      await open();
+    }
   } catch (error) {
+    await (opened as OpenDoors | null)?.stop(0);
     await close();
     throw error;
   }
+  stage = 'serving';
+  /** Decides from now on, and removes the files of its unix sockets at its end. */
+  function begin(): void {
+    gate.open();
+    opened?.setOwned(true);
+  }
+  const end = createEnding(log, async (drained) => {
+    stage = 'draining';
+    // A process that ends before it has begun: the one before serves on.
+    gate.open();
+    await drained();
+    opened?.retire();
+    await opened?.stop(GRACE_MS);
+    await close();
+  });
+  return {
+    doors: () => opened?.lines ?? [],
+    operationsUrl: operations.url,
+    unready,
+    open,
+    absorb(report, handle) {
+      if (report.kind === 'counted') return services.relay.absorb(report);
+      if (report.kind === 'connection') return void (handle && opened?.adopt(report.state, handle));
+      const memory = memoryOf(report);
+      if (memory !== null) serving.remember(memory);
+      begin();
+    },
+    alone() {
+      begin();
+      sharing.end();
+    },
+    reload() {
+      services.decisions?.reopen();
+      reportReloads(log, [services.source.check(), serving.reload()]);
+    },
+    stop: end,
+    sockets: () => [...(opened?.sockets ?? []), ...operations.sockets()],
+    async release() {
+      await services.release();
+      lock.release();
+      return agentState({ clearance: services.clearance(), ticketKey: tickets.key });
+    },
+    async reclaim() {
+      lock.take();
+      await services.source.start();
+    },
+    async leave(drainMs, send) {
+      sharing.begin();
+      operations.unlisten();
+      if (opened !== null) await leaveDoors(opened, { services, log, send });
+      await end(Math.max(QUIET_MS, drainMs));
+    },
+  };
 }
 
-/** The queue of decisions for the control plane; `null`: none are shipped. */
-function shippedOf({ plans, shipped, data, log }: EdgeNodeOptions): ShippedDecisions | null {
-  if (plans.kind !== 'control' || shipped === null) return null;
-  return openShippedDecisions({ data, shipped, process: 0, processes: 1, log });
+interface Leaving {
+  readonly services: AgentServices;
+  readonly log: EdgeNodeOptions['log'];
+  readonly send: SendAgentReport;
+}
+
+/** Leaves the doors to the next process. One that has ended meanwhile leaves this one to serve its connections. */
+async function leaveDoors(doors: OpenDoors, { services, log, send }: Leaving): Promise<void> {
+  doors.setOwned(false);
+  doors.retire();
+  await doors.pause();
+  try {
+    await send(memoryReport(services.serving.state()));
+    await doors.handOver((state, handle) => send({ kind: 'connection', state }, handle));
+    await services.relay.to((counted) => send({ kind: 'counted', counted }));
+  } catch (error) {
+    log.error({ err: error }, 'the process that has taken over does not take what this one reports');
+    await doors.handOver(() => Promise.reject(error));
+  }
+}
+
+interface FolderLock {
+  take(): void;
+  /** Once, as the next lock of the folder may be another process's. */
+  release(): void;
+}
+
+function createLock(data: string): FolderLock {
+  let unlock: (() => void) | null = null;
+  const lock: FolderLock = {
+    take() {
+      unlock = takeFolder(data);
+    },
+    release() {
+      unlock?.();
+      unlock = null;
+    },
+  };
+  lock.take();
+  return lock;
+}
+
+/** Tickets, and the time in which their pages are shared. */
+function openTickets({ data, log }: Pick<EdgeNodeOptions, 'data' | 'log'>, handed: AgentState | null) {
+  const pages = openSharedPages(join(data, PAGES_FOLDER));
+  const onFault = (error: unknown): void =>
+    log.error({ err: error }, 'a page cannot be shared with the other process of the agent');
+  const tickets = createTickets({ key: handed?.ticketKey ?? null, shared: pages, onFault });
+  let removal: NodeJS.Timeout | undefined;
+  return {
+    tickets,
+    pages,
+    begin() {
+      clearTimeout(removal);
+      tickets.share();
+    },
+    /** Pages that the other process has left can be redeemed while their tickets are valid. */
+    end() {
+      tickets.unshare();
+      removal = setTimeout(pages.remove, TICKET_MS).unref();
+    },
+  };
 }

@@ -13,7 +13,7 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Unenforced } from '../../decide/verdict.ts';
 import type { DecideForDoor } from '../door.ts';
-import { type DoorAddress, listenAt, type RunningDoor } from '../listener.ts';
+import { type DoorPlace, listenAt, type RunningDoor } from '../listener.ts';
 import { type CheckCounts, createCalls } from './calls.ts';
 import {
   CALL_MS,
@@ -46,8 +46,7 @@ export interface ExtAuthzCounts extends Readonly<CheckCounts>, Readonly<StreamCo
   readonly protocolErrors: number;
 }
 
-export interface ExtAuthzDoorOptions {
-  readonly address: DoorAddress;
+export interface ExtAuthzDoorOptions extends DoorPlace {
   readonly decide: DecideForDoor;
   /** Receives a sentence for the log, of each kind at most one a minute. */
   readonly log: (sentence: string) => void;
@@ -68,7 +67,7 @@ interface Served {
 
 /** Opens the door. @throws the error of listening */
 export async function openExtAuthzDoor(options: ExtAuthzDoorOptions): Promise<RunningDoor<ExtAuthzCounts>> {
-  const { address, decide, isServing = yes, maxConnections = MAX_CONNECTIONS, callMs = CALL_MS } = options;
+  const { decide, isServing = yes, maxConnections = MAX_CONNECTIONS, callMs = CALL_MS } = options;
   const log = limited(options.log);
   const sessions = new Map<ServerHttp2Session, Served>();
   const sockets = new Set<Socket>();
@@ -115,7 +114,7 @@ export async function openExtAuthzDoor(options: ExtAuthzDoorOptions): Promise<Ru
     http2.emit('connection', socket);
     arriving = null;
   });
-  const bound = await listenAt(listener, address);
+  const bound = await listenAt(listener, options);
   const sweep = setInterval(streams.endStalled, Math.min(SWEEP_MS, callMs));
   sweep.unref();
 
@@ -123,11 +122,13 @@ export async function openExtAuthzDoor(options: ExtAuthzDoorOptions): Promise<Ru
     if (retiring) return;
     retiring = true;
     listener.close();
+    bound.remove();
     for (const [session, served] of sessions) sendGoaway(session, served);
   }
 
   return {
-    address: bound,
+    address: bound.address,
+    socket: bound,
     retire,
     async stop(graceMs) {
       retire();

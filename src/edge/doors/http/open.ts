@@ -5,7 +5,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
-import { type DoorAddress, listenAt, type RunningDoor } from '../listener.ts';
+import { type DoorPlace, listenAt, type RunningDoor } from '../listener.ts';
 import { refusalReply } from './answers.ts';
 import {
   DOOR_BODY_OCTETS,
@@ -20,8 +20,7 @@ import { type ContractFault, createContractRefusals } from './refusals.ts';
 import { type Serving, serveDoorRequest } from './serve.ts';
 
 /** What the HTTP door opens with. */
-export interface HttpDoorOptions extends Pick<Serving, 'decide' | 'tickets' | 'secrets'> {
-  readonly address: DoorAddress;
+export interface HttpDoorOptions extends DoorPlace, Pick<Serving, 'decide' | 'tickets' | 'secrets'> {
   /** Receives sentences for the operator. */
   readonly log: (sentence: string) => void;
   /** Default: 0, `X-Forwarded-For` has one address. */
@@ -48,7 +47,7 @@ export interface HttpDoorCounts {
 
 /** Opens the door; rejects with the fault of the system where it cannot listen. */
 export async function openHttpDoor(options: HttpDoorOptions): Promise<RunningDoor<HttpDoorCounts>> {
-  const { address, decide, tickets, secrets, log } = options;
+  const { decide, tickets, secrets, log } = options;
   const refusals = createContractRefusals(log);
   const counts = { dropped: 0, decisions: 0, protocolErrors: 0 };
   let connections = 0;
@@ -80,7 +79,7 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<RunningDoo
       socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
     else socket.destroy();
   });
-  const listening = await listenAt(server, address);
+  const listening = await listenAt(server, options);
   const closed = new Promise<void>((resolve) => server.once('close', resolve));
 
   function retire(): void {
@@ -88,10 +87,12 @@ export async function openHttpDoor(options: HttpDoorOptions): Promise<RunningDoo
     retiring = true;
     // Node's own `close` of an HTTP server ends idle connections too, on which a proxy may just be sending a request.
     NetServer.prototype.close.call(server);
+    listening.remove();
   }
 
   return {
-    address: listening,
+    address: listening.address,
+    socket: listening,
     retire,
     async stop(graceMs) {
       retire();

@@ -28,9 +28,10 @@ export function pageOf(
   tickets: Pick<Tickets, 'redeem'>,
   target: string,
   header: string | undefined,
-): EdgeAnswer | null {
+): EdgeAnswer | null | Promise<EdgeAnswer> {
   const mark = target.indexOf('?');
   if ((mark < 0 ? target : target.slice(0, mark)) !== PAGE_PATH) return null;
   const ticket = header ?? (mark < 0 ? null : new URLSearchParams(target.slice(mark)).get('ticket'));
-  return (ticket === null ? null : tickets.redeem(ticket)) ?? GONE;
+  const page = ticket === null ? null : tickets.redeem(ticket);
+  return page instanceof Promise ? page.then((found) => found ?? GONE) : (page ?? GONE);
 }

@@ -40,6 +40,24 @@ export interface SpopConnection {
   /** Ends the connection in order: AGENT-DISCONNECT with the status `normal`. */
   disconnect(): void;
   destroy(): void;
+  /** Reads no more. */
+  pause(): void;
+  /** Whether no decision is awaited, no ACK is to be written, and no frame waits for room. */
+  isIdle(): boolean;
+  /** What the next process needs to go on with the paused and idle connection; `null`: it is ending. */
+  handOver(): HandedConnection | null;
+  /** Node's own object of the socket. */
+  handle(): object;
+  /** Reads again: no other process has taken it. */
+  resume(): void;
+}
+
+/** The state of a connection between two frames. */
+export interface HandedConnection {
+  /** Octets of the longest frame; `null`: the handshake is still to come. */
+  readonly maxFrame: number | null;
+  /** What has arrived of the next frame. */
+  readonly rest: Uint8Array;
 }
 
 interface Connection {
@@ -65,8 +83,15 @@ interface Connection {
 /** PERF: one writer for all connections, since a frame is written without a pause. */
 const writer = createFrameWriter();
 
-/** Serves a connection until it is closed. */
-export function serveConnection(socket: Socket, services: ConnectionServices): SpopConnection {
+/**
+ * Serves a connection until it is closed.
+ * @param handed the state in which another process has left it; `null`: it is new
+ */
+export function serveConnection(
+  socket: Socket,
+  services: ConnectionServices,
+  handed: HandedConnection | null = null,
+): SpopConnection {
   const connection: Connection = {
     socket,
     services,
@@ -97,7 +122,20 @@ export function serveConnection(socket: Socket, services: ConnectionServices): S
     connection.state = 'ending';
     clearTimeout(connection.helloTimer);
   });
+  if (handed !== null) restore(connection, handed);
   return {
+    pause: () => handleOf(socket)?.readStop(),
+    isIdle() {
+      const isWaiting = connection.isPaused || socket.readableLength > 0;
+      return connection.pending === 0 && socket.writableLength === 0 && !isWaiting;
+    },
+    handOver() {
+      if (connection.state === 'ending' || handleOf(socket) === null) return null;
+      const isOpen = connection.state === 'open';
+      return { maxFrame: isOpen ? connection.maxFrame : null, rest: connection.frames.rest() };
+    },
+    handle: () => handleOf(socket)!,
+    resume: () => handleOf(socket)?.readStart(),
     quietMs() {
       const isBusy = connection.pending > 0 || socket.writableLength > 0;
       return isBusy ? 0 : performance.now() - connection.lastFrameAt;
@@ -105,6 +143,24 @@ export function serveConnection(socket: Socket, services: ConnectionServices): S
     disconnect: () => end(connection, agentDisconnect('normal', 'the agent stops')),
     destroy: () => void socket.destroy(),
   };
+}
+
+/** The part of Node's own object of a socket by which reading stops at once: a paused stream reads on into its buffer. */
+interface ReadingHandle {
+  readStart(): void;
+  readStop(): void;
+}
+
+/** `null`: the socket is closed. */
+function handleOf(socket: Socket): ReadingHandle | null {
+  return (socket as Socket & { readonly _handle?: ReadingHandle | null })._handle ?? null;
+}
+
+/** Goes on where another process has left a connection. */
+function restore(connection: Connection, { maxFrame, rest }: HandedConnection): void {
+  if (maxFrame !== null) open(connection, maxFrame);
+  connection.frames.add(Buffer.from(rest));
+  readFrames(connection);
 }
 
 /** Handles the frames that have arrived. Without room it stops reading, and runs again when there is some. */
@@ -216,11 +272,16 @@ function greet(connection: Connection, { payload }: FrameHead): void {
     end(connection, hello);
     return;
   }
+  open(connection, maxFrame);
+  connection.socket.write(hello);
+}
+
+/** The handshake is over. */
+function open(connection: Connection, maxFrame: number): void {
   clearTimeout(connection.helloTimer);
   connection.maxFrame = maxFrame;
   connection.frames.limit(maxFrame);
   connection.state = 'open';
-  connection.socket.write(hello);
 }
 
 function notify(connection: Connection, { ids, payload }: FrameHead, octets: number): void {

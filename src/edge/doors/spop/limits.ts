@@ -21,5 +21,8 @@ export const CLOSE_MS = 2_000;
 /** Milliseconds without a frame after which a connection of a stopping door is closed: none is under way then. */
 export const QUIET_MS = 50;
 
+/** Milliseconds for decisions under way before connections are handed over; HAProxy gives one 500 ms. */
+export const HAND_OVER_MS = 500;
+
 /** Milliseconds between two log sentences of the same kind. */
 export const REPORT_MS = 60_000;

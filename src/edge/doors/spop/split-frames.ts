@@ -10,6 +10,8 @@ export interface FrameSplitter {
   add(chunk: Buffer): void;
   /** The next whole frame; `null`: more octets are needed. */
   next(): Buffer | null;
+  /** What has arrived of a frame that is not whole. INVARIANT: `next` has returned `null`. */
+  rest(): Buffer;
   /** Sets the longest frame from now on. */
   limit(octets: number): void;
 }
@@ -76,6 +78,10 @@ export function createFrameSplitter(octets: number): FrameSplitter {
         at = 0;
       }
       return found;
+    },
+    rest() {
+      const begun = frame === null ? EMPTY : frame.subarray(0, frameOctets);
+      return Buffer.concat([head.subarray(0, headOctets), begun]);
     },
     limit(limited) {
       most = limited;

@@ -1,0 +1,56 @@
+/**
+ * Pages of tickets in a folder, while one process of an agent takes over from another: HAProxy may fetch a page at either of them.
+ * In: pages by the id of their ticket. Out: each page once, to the process that removes its file.
+ */
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { deserialize, serialize } from 'node:v8';
+import type { EdgeAnswer } from '../../base/http/header-fields.ts';
+
+/** A page that waits for its proxy. */
+export interface SharedPage {
+  readonly answer: EdgeAnswer;
+  /** Milliseconds of the wall clock, which both processes have. */
+  readonly until: number;
+}
+
+/** Pages in a folder. All methods throw the system's error where the folder cannot be used. */
+export interface SharedPages {
+  put(id: string, page: SharedPage): void;
+  /** The answer, once among all processes; `null`: it is used, over, or unknown. */
+  take(id: string): EdgeAnswer | null;
+  drop(id: string): void;
+  /** Removes the folder. */
+  remove(): void;
+}
+
+/** The pages of a folder of this user alone, which is created with the first one. @param folder its path */
+export function openSharedPages(folder: string): SharedPages {
+  const fileOf = (id: string): string => join(folder, id);
+  let exists = false;
+  return {
+    put(id, page) {
+      if (!exists) mkdirSync(folder, { recursive: true, mode: 0o700 });
+      exists = true;
+      writeFileSync(fileOf(id), serialize(page), { mode: 0o600 });
+    },
+    take(id) {
+      const taken = `${fileOf(id)}.${process.pid}`;
+      try {
+        // One process succeeds.
+        renameSync(fileOf(id), taken);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+        throw error;
+      }
+      const { answer, until } = deserialize(readFileSync(taken)) as SharedPage;
+      rmSync(taken, { force: true });
+      return until > Date.now() ? answer : null;
+    },
+    drop: (id) => rmSync(fileOf(id), { force: true }),
+    remove() {
+      exists = false;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
