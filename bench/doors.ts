@@ -199,17 +199,15 @@ async function stalledLog(folder: string, { started, options: { quick } }: Start
 
 /** What the agent adds to the time of a request at a third of the rate that HAProxy and agent can do. */
 async function added(asking: Server, alone: Server, { quick }: BenchOptions): Promise<readonly Row[]> {
-  const connections = new Agent({ keepAlive: true, maxSockets: 32 });
-  const saturated = await saturation(asking, connections, quick ? 1 : 5);
+  const saturated = await saturation(asking, quick ? 1 : 5);
   const perSecond = Math.floor(saturated / 3);
   const times: [number[], number[]] = [[], []];
   const sides = [asking, alone] as const;
   for (let turn = 0; turn < (quick ? 1 : 8); turn++) {
     for (const side of turn % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-      times[side].push(...(await steady(sides[side], { connections, perSecond, seconds: quick ? 1 : 4 })));
+      times[side].push(...(await steady(sides[side], { perSecond, seconds: quick ? 1 : 4 })));
     }
   }
-  connections.destroy();
   return (
     [
       ['median', 0.5, 0.3],
@@ -228,7 +226,8 @@ async function added(asking: Server, alone: Server, { quick }: BenchOptions): Pr
 }
 
 /** Requests a second that a server and this client can do. */
-async function saturation(server: Server, connections: Agent, seconds: number): Promise<number> {
+async function saturation(server: Server, seconds: number): Promise<number> {
+  const connections = openConnections();
   const end = performance.now() + seconds * 1_000;
   let done = 0;
   await Promise.all(
@@ -239,20 +238,23 @@ async function saturation(server: Server, connections: Agent, seconds: number): 
       }
     }),
   );
+  connections.destroy();
   return done / seconds;
 }
 
+/** Connections of one turn: those of an earlier one may be over, as HAProxy ends idle ones. */
+function openConnections(): Agent {
+  return new Agent({ keepAlive: true, maxSockets: 32 });
+}
+
 interface Steady {
-  readonly connections: Agent;
   readonly perSecond: number;
   readonly seconds: number;
 }
 
 /** Milliseconds of each of the requests that are sent at a rate, whether or not earlier ones are answered. */
-async function steady(
-  server: Server,
-  { connections, perSecond, seconds }: Steady,
-): Promise<readonly number[]> {
+async function steady(server: Server, { perSecond, seconds }: Steady): Promise<readonly number[]> {
+  const connections = openConnections();
   const visits: Promise<number>[] = [];
   const began = performance.now();
   while (visits.length < perSecond * seconds) {
@@ -260,7 +262,9 @@ async function steady(
     while (visits.length < due) visits.push(visit(server, connections));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return Promise.all(visits);
+  const times = await Promise.all(visits);
+  connections.destroy();
+  return times;
 }
 
 /** Milliseconds of one request. @throws Error where its answer is not 200 */
