@@ -8,7 +8,7 @@ import {
   agentOptions,
   agentSettings,
   doorSettings,
-  exposedDoors,
+  doorWarnings,
 } from '../agent-options.ts';
 import { type Examples, withExamples } from '../examples.ts';
 import { stopOnSignals } from '../long-runs.ts';
@@ -23,7 +23,10 @@ const EXAMPLES: Examples = {
     'edgeplan agent --file edge.yaml --spop 127.0.0.1:9000 --forward-auth 127.0.0.1:9001 --secret-file door.secret',
     'edgeplan agent --control https://control.example.net --token-file agent.token --ext-authz unix:/run/edgeplan/authz.sock',
   ],
-  'agent check': ['edgeplan agent check --through http://shop.example.com/admin --connect-to 127.0.0.1:8080'],
+  'agent check': [
+    'edgeplan agent check --through http://shop.example.com/admin --connect-to 127.0.0.1:8080',
+    'edgeplan agent check --through http://shop.example.com/admin --agent-pid 4711',
+  ],
 };
 
 /** The command, to be added to a program. */
@@ -40,7 +43,7 @@ async function run(flags: AgentFlags): Promise<void> {
   const plans = planFlagsOf(flags);
   const doors = await doorSettings(flags);
   const plain = plans.kind === 'control' ? plainControlLines(plans) : [];
-  for (const line of [...plain, ...exposedDoors(doors)]) note(`edgeplan: ${line}`);
+  for (const line of [...plain, ...doorWarnings(doors)]) note(`edgeplan: ${line}`);
   const installed: string[] = [];
   const onInstalled = ({ domain, revision }: InstalledFile): void => {
     installed.push(`${domain}: revision ${revision} decides`);

@@ -135,6 +135,7 @@ export async function startAgent({ doors: wanted, ...shared }: AgentOptions): Pr
   });
   const { node, metrics } = serving;
   addBuildInfo(metrics.registry, { version, planFormat: PLAN_VERSION });
+  const hasPlans = (): boolean => node.plans.size > 0 && source?.progress?.().filling !== true;
   const unready = (): string | null => {
     if (stage !== 'serving') return stage;
     if (node.plans.size === 0) return 'no plan is served yet';
@@ -171,6 +172,7 @@ export async function startAgent({ doors: wanted, ...shared }: AgentOptions): Pr
       registry: metrics.registry,
       log: (sentence) => log.warn(sentence),
       isServing: () => unready() === null,
+      hasPlans,
       onFault: (error) => log.error({ err: error }, 'a fault in a decision'),
     });
     stage = 'serving';
