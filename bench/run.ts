@@ -16,6 +16,7 @@ import { run as apiWrite } from './api-write.ts';
 import { run as compile } from './compile.ts';
 import { run as distance } from './distance.ts';
 import { run as domains } from './domains.ts';
+import { run as doors } from './doors.ts';
 import { run as feed } from './feed.ts';
 import { run as floor } from './floor.ts';
 import { run as growth } from './growth.ts';
@@ -63,6 +64,7 @@ const GROUPS: Readonly<Record<string, BenchGroup>> = {
   scoreboard,
   node,
   strangers,
+  doors,
   distance,
   tenants,
   traffic,

@@ -23,6 +23,8 @@ export interface Server {
   readonly port: number;
   readonly tlsPort: number | null;
   readonly process: ChildProcess;
+  /** Processes that work for it, whose processor time counts too. */
+  readonly helpers?: readonly ChildProcess[];
   stop(): Promise<void>;
 }
 
@@ -96,10 +98,15 @@ backend origin
   writeFileSync(join(folder, 'haproxy.cfg'), text);
   const child = spawn(HAPROXY, ['-db', '-f', join(folder, 'haproxy.cfg')], { stdio: 'ignore' });
   endWithUs(child);
+  await waitFor(port);
+  return { name: 'HAProxy', port, tlsPort: null, process: child, stop: () => stop(child) };
+}
+
+/** Waits until a server answers, or for five seconds. */
+export async function waitFor(port: number): Promise<void> {
   for (let look = 0; look < 100 && !(await isAnswering(port)); look++) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  return { name: 'HAProxy', port, tlsPort: null, process: child, stop: () => stop(child) };
 }
 
 async function isAnswering(port: number): Promise<boolean> {

@@ -1,8 +1,14 @@
-/** `edgeplan agent check`: whether a proxy that asks an agent can be talked past it. In: a URL that a rule blocks. Out: a line for each attack. */
+/**
+ * `edgeplan agent check`: whether a proxy that asks an agent can be talked past it, and what it does while the agent is stopped or
+ * away. In: a URL that a rule blocks. Out: a line for each attack.
+ */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { DoorCheck, DoorCheckOptions } from '../workbench/door-check/check-door.ts';
+import type { DoorCheckLine } from '../workbench/door-check/exchange.ts';
 import { readDoorAddress } from './agent-options.ts';
+import { pauseOf } from './agent-pause.ts';
 import { CommandFault, EXIT, reasonOf, usageFault } from './exit.ts';
+import { readCount } from './node-options.ts';
 import { isHttpUrl } from './node-settings.ts';
 import { jsonOption } from './options.ts';
 import { write, writeDocument } from './output.ts';
@@ -13,8 +19,14 @@ interface CheckFlags {
   readonly open: string;
   readonly connectTo?: ConnectTo;
   readonly anyCertificate?: boolean;
+  readonly agentPid?: readonly number[];
+  readonly agentAway?: boolean;
+  readonly within: number;
   readonly json?: boolean;
 }
+
+/** Seconds within which a proxy has to answer; `TIMEOUT_MS` has the reason. */
+const WITHIN_SEC = 10;
 
 /** The command, to be added to `agent`. */
 export function checkCommand(): Command {
@@ -29,6 +41,18 @@ export function checkCommand(): Command {
       ).argParser(readConnectTo),
     )
     .addOption(new Option('--any-certificate', 'accept any certificate of the proxy'))
+    .addOption(
+      new Option(
+        '--agent-pid <pid>',
+        'stop this process of the agent for a while (SIGSTOP): is every request refused in time? May be repeated',
+      ).argParser(gatherPid),
+    )
+    .addOption(new Option('--agent-away', 'you have ended the agent: is every request refused?'))
+    .addOption(
+      new Option('--within <seconds>', 'within how long each response has to come')
+        .argParser(readCount(1, 600))
+        .default(WITHIN_SEC),
+    )
     .addOption(jsonOption('agent-check'))
     .action(check);
 }
@@ -41,35 +65,68 @@ function readConnectTo(text: string): ConnectTo {
   throw new InvalidArgumentError('a proxy is reached at host:port.');
 }
 
-/** One line for each attack; exits with 1 when one got through. */
-async function check({ through, open, connectTo, anyCertificate = false, json }: CheckFlags): Promise<void> {
+const readPid = readCount(2, 999_999_999);
+
+function gatherPid(text: string, gathered: readonly number[] | undefined): readonly number[] {
+  return [...(gathered ?? []), readPid(text)];
+}
+
+/** One line for each attack; exits with 1 when one got through, or had no answer from a proxy without its agent. */
+async function check(flags: CheckFlags): Promise<void> {
+  const { through, open, connectTo, agentPid, agentAway = false, json } = flags;
   if (!isHttpUrl(through)) {
     throw usageFault(`--through is a URL, found \`${through}\``, 'write http://shop.example.com/admin');
   }
   if (!open.startsWith('/')) throw usageFault(`--open is a path, found \`${open}\``, 'begin it with a slash');
   const { checkDoor } = await import('../workbench/door-check/check-door.ts');
-  const options = { blocked: through, open: new URL(open, through).href, anyCertificate };
-  const found = await checkDoor(connectTo === undefined ? options : { ...options, connectTo }).catch(
-    (error: unknown) => {
-      throw new CommandFault(EXIT.server, reasonOf(error), {
-        cause: error,
-        remedy: 'start the proxy, or name it with --connect-to',
-      });
-    },
-  );
+  if (agentAway && agentPid !== undefined) {
+    throw usageFault('--agent-away and --agent-pid exclude each other', 'a process that runs is not away');
+  }
+  const found = await checkDoor({
+    blocked: through,
+    open: new URL(open, through).href,
+    anyCertificate: flags.anyCertificate === true,
+    timeoutMs: flags.within * 1_000,
+    isAway: agentAway,
+    ...(connectTo === undefined ? {} : { connectTo }),
+    ...(agentPid === undefined ? {} : { pause: pauseOf(agentPid) }),
+  }).catch((error: unknown) => {
+    throw new CommandFault(EXIT.server, reasonOf(error), {
+      cause: error,
+      remedy: 'start the proxy, or name it with --connect-to',
+    });
+  });
   if (found.unusable !== null) throw usageFault(found.unusable);
   if (json === true) await writeDocument('agent-check', { attacks: found.lines });
   else await write(`${checkText(found)}\n`);
   if (!found.lines.every(({ holds }) => holds)) process.exitCode = EXIT.no;
 }
 
+const RESULTS: Readonly<Record<DoorCheckLine['result'], string>> = {
+  holds: 'holds',
+  passed: 'PASSED',
+  unanswered: 'HANGS',
+};
+
+const AGENT_TEXT: Readonly<Record<DoorCheckLine['agent'], string>> = {
+  deciding: '',
+  stopped: 'the agent stopped: ',
+  continued: 'the agent continued: ',
+  away: 'the agent away: ',
+};
+
 /** A line for each attack, and the sum. */
 function checkText({ lines }: DoorCheck): string {
-  const rows = lines.map(({ name, holds, outcome }) => [holds ? 'holds' : 'PASSED', outcome, name]);
-  const passed = lines.filter(({ holds }) => !holds).length;
-  const sum =
-    passed === 0
-      ? `${lines.length} attacks, none got past the block`
-      : `${passed} of ${lines.length} attacks got past the block`;
+  const rows = lines.map(({ agent, name, result, outcome }) => [
+    RESULTS[result],
+    outcome,
+    `${AGENT_TEXT[agent]}${name}`,
+  ]);
+  const count = (wanted: DoorCheckLine['result']): number =>
+    lines.filter(({ result }) => result === wanted).length;
+  const [passed, unanswered] = [count('passed'), count('unanswered')];
+  const all = `${lines.length} attacks`;
+  const first = passed === 0 ? `${all}, none got past the block` : `${passed} of ${all} got past the block`;
+  const sum = unanswered === 0 ? first : `${first}, ${unanswered} had no answer in time`;
   return `${tableText(['block', 'response', 'attack'], rows)}\n${sum}`;
 }

@@ -59,6 +59,7 @@ export interface AgentFlags extends SharedFlags {
   readonly extAuthz?: DoorAddress;
   readonly secretFile?: string;
   readonly forwardBody?: boolean;
+  readonly failOpen?: boolean;
 }
 
 /** The variable with the secret of the HTTP door, which proxies' configurations read too. */
@@ -99,6 +100,10 @@ function doorOptions(): readonly Option[] {
       `secrets that the proxy sends to --forward-auth, one a line (default: the variable ${SECRET_VARIABLE})`,
     ),
     new Option('--forward-body', 'the proxies of --forward-auth pass bodies on (Traefik, Envoy)'),
+    new Option(
+      '--fail-open',
+      'forward what the agent cannot decide for a fault of its own (default: it is refused)',
+    ),
   ];
 }
 
@@ -160,6 +165,7 @@ export async function doorSettings(
   flags: AgentFlags,
   inherited: ReadonlySet<string> = new Set(),
 ): Promise<DoorSettings> {
+  const { failOpen = false } = flags;
   const addressOf = (given: DoorAddress | undefined, name: string): DoorAddress | null =>
     inherited.has(name) ? ON_ITS_SOCKET : (given ?? null);
   const spop = addressOf(flags.spop, SPOP);
@@ -182,12 +188,13 @@ export async function doorSettings(
       );
     }
   }
-  if (forwardAuth === null) return { spop, http: null, extAuthz };
+  if (forwardAuth === null) return { spop, http: null, extAuthz, failOpen };
   const secrets = await readSecrets(flags);
   return {
     spop,
     http: { address: forwardAuth, secrets, passesBodies: flags.forwardBody === true },
     extAuthz,
+    failOpen,
   };
 }
 
@@ -218,8 +225,17 @@ async function readSecrets({ secretFile }: AgentFlags): Promise<DoorSecrets> {
   }
 }
 
+/** What the operator should know of the doors at the start. */
+export function doorWarnings(doors: DoorSettings): readonly string[] {
+  if (!doors.failOpen) return exposedDoors(doors);
+  return [
+    '--fail-open: requests that the agent cannot decide, before its plans arrive or after a fault of its own, pass without any rule',
+    ...exposedDoors(doors),
+  ];
+}
+
 /** A sentence for each door on TCP that other machines can reach; it has no encryption, and some have no secret. */
-export function exposedDoors({ spop, http, extAuthz }: DoorSettings): readonly string[] {
+function exposedDoors({ spop, http, extAuthz }: DoorSettings): readonly string[] {
   const doors = [
     ['--spop', spop],
     ['--forward-auth', http?.address ?? null],

@@ -354,7 +354,7 @@ function readAddress(text: string): string {
 }
 
 /** A reader of whole numbers within bounds, both included. */
-function readCount(fewest: number, most: number): (text: string) => number {
+export function readCount(fewest: number, most: number): (text: string) => number {
   return (text) => {
     const count = /^\d{1,9}$/.test(text) ? Number(text) : -1;
     if (count >= fewest && count <= most) return count;

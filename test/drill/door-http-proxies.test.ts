@@ -250,7 +250,10 @@ describe.each(PROXIES)('%s', requires(missingProgram('nginx'), missingProgram('c
   });
 
   test('a fault of the agent is not let through', async () => {
-    const own = await openTestDoor({ plans: [], decide: () => ({ kind: 'fault', id: 'x' }) });
+    const own = await openTestDoor({
+      plans: [],
+      decide: () => ({ kind: 'fault', id: 'x', fault: 'failed' }),
+    });
     const alone = await start({ path: own.path, origin: origin.port });
     expect((await askAt(alone.port, '/a', { from: null })).status).toBe(name === 'nginx' ? 500 : 503);
     expect(origin.seen).toEqual([]);

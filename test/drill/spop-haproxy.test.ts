@@ -508,7 +508,9 @@ describe('an agent that does not decide', requires(HAPROXY), () => {
   });
 
   test('fails by a bug: every request is refused with 503', async () => {
-    const agent = await openTestSpopDoor({ decide: () => () => ({ kind: 'fault', id: 'none' }) });
+    const agent = await openTestSpopDoor({
+      decide: () => () => ({ kind: 'fault', id: 'none', fault: 'failed' }),
+    });
     opened.push({ close: () => agent.door.stop(0) });
     expect(await refused(await through(portOf(agent)))).toEqual(new Set([503]));
   });

@@ -226,6 +226,19 @@ describe('agent check', () => {
     expect(JSON.parse(json.out)).toMatchObject({ attacks: expect.any(Array) });
   });
 
+  test.each([
+    ['a process that does not exist', ['--agent-pid', '999999999'], /no process has the id 999999999/],
+    ['an id that is none', ['--agent-pid', '0'], /a whole number from 2/],
+    ['an agent that runs and is away', ['--agent-pid', '2', '--agent-away'], /exclude each other/],
+    ['no time', ['--agent-away', '--within', '0'], /a whole number from 1 to 600/],
+  ])('%s is refused before any request', async (_, args, message) => {
+    const run = await edgeplan(['agent', 'check', '--through', 'http://127.0.0.1:1/admin', ...args], {
+      cwd: folder,
+    });
+    expect(run.code).toBe(2);
+    expect(run.err).toMatch(message);
+  });
+
   test('a URL that is not blocked is no subject of a check', async () => {
     const { port, close } = await listenLocally(createServer((_request, response) => response.end()));
     closing.push(close);

@@ -177,6 +177,22 @@ describe('wrong input', () => {
     expect(() => createDecider({ secret: 'short' })).toThrow(/`secret` has 5 octets/);
   });
 
+  test.each([
+    ['no name', '', 'forward'],
+    ['the name in capitals', 'Shop.LOCALHOST', 'forward'],
+    ['the name as a root', 'shop.localhost.', 'forward'],
+    ['an address, which counts as none', '127.0.0.1', 'forward'],
+    ['an address of version 6', '2001:db8::1', 'forward'],
+    ['the name of another host', 'other.localhost', 'answer'],
+    ['a name with a port', 'shop.localhost:443', 'answer'],
+    ['a text that is no name', 'shop localhost', 'answer'],
+  ])('of a handshake with %s', async (_, serverName, kind) => {
+    const decider = createDecider({ plans: [plan] });
+    const decided = await decider.decide({ ...REQUEST, serverName });
+    expect(decided.kind).toBe(kind);
+    if (decided.kind === 'answer') expect(decided.answer.status).toBe(421);
+  });
+
   test('a plan is replaced whole, and its hosts are refused after it is removed', async () => {
     const decider = createDecider();
     expect(decider.size).toBe(0);

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { joinPredecessor, type Predecessor } from '../../edge/handover/successor.ts';
 import type { RunningAgent } from '../../edge/node/start-agent.ts';
 import { checkCommand } from '../agent-check.ts';
-import { type AgentFlags, agentFault, agentOptions, exposedDoors } from '../agent-options.ts';
+import { type AgentFlags, agentFault, agentOptions, doorWarnings } from '../agent-options.ts';
 import type { AgentOrigin } from '../agent-upgrade.ts';
 import { type Examples, withExamples } from '../examples.ts';
 import { stopOnSignals } from '../long-runs.ts';
@@ -24,7 +24,10 @@ const EXAMPLES: Examples = {
     'edgeplan agent --file edge.yaml --spop 127.0.0.1:9000 --forward-auth 127.0.0.1:9001 --secret-file door.secret',
     'edgeplan agent --control https://control.example.net --token-file agent.token --ext-authz unix:/run/edgeplan/authz.sock',
   ],
-  'agent check': ['edgeplan agent check --through http://shop.example.com/admin --connect-to 127.0.0.1:8080'],
+  'agent check': [
+    'edgeplan agent check --through http://shop.example.com/admin --connect-to 127.0.0.1:8080',
+    'edgeplan agent check --through http://shop.example.com/admin --agent-pid 4711',
+  ],
 };
 
 /** The command, to be added to a program. */
@@ -111,7 +114,7 @@ async function start(
   const origin =
     handed === null ? (activated ?? (await activatedAgent(flags))) : await handedAgent(flags, handed);
   const { abandoned: _, ...settings } = origin;
-  for (const line of exposedDoors(settings.doors)) note(`edgeplan: ${line}`);
+  for (const line of doorWarnings(settings.doors)) note(`edgeplan: ${line}`);
   const running = await startAgent({
     ...settings,
     takesOver: handed !== null,

@@ -2,6 +2,8 @@
  * Requests as a proxy beside the edge saw them. In: what the proxy reports of a request, whatever protocol carries it. Out:
  * how that message is read for a decision, and the changes that a forwarded request gets.
  */
+import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
+import { canonicalIp } from '../../base/addresses/ip.ts';
 import type { HeaderList } from '../../base/http/header-fields.ts';
 import type { Origin } from '../../engine/evaluator/index.ts';
 import { addedHeaders } from '../answers/answer-to.ts';
@@ -111,7 +113,15 @@ export function incomingProxied(request: ProxiedRequest): Incoming<ProxiedReques
   return {
     message: request,
     // The proxy is the peer, and what it reports of the visitor is all that is known: no client on this machine is meant.
-    visitor: { ip, peer: null, scheme, port, trusted: true, hops: NO_HOPS, serverName },
+    visitor: {
+      ip,
+      peer: null,
+      scheme,
+      port,
+      trusted: true,
+      hops: NO_HOPS,
+      serverName: comparedName(serverName),
+    },
     ja4: null,
     knownFacts: { country, bot, ja4, ja4h },
     proceed: nothing,
@@ -120,6 +130,16 @@ export function incomingProxied(request: ProxiedRequest): Incoming<ProxiedReques
 }
 
 const NO_HOPS: readonly string[] = Object.freeze([]);
+const facts: HostFacts = { host: '', port: -1, literal: false };
+
+/**
+ * A name in a handshake as hosts are compared. An address counts as none (RFC 6066 §3), as at the node's own listener; a text
+ * that is no host name stays, and equals the host of no request.
+ */
+function comparedName(sent: string | null): string | null {
+  if (sent === null || sent === '' || canonicalIp(sent) !== null) return null;
+  return parseHost(sent, facts) && !facts.literal && facts.port < 0 ? facts.host : sent;
+}
 
 function nothing(): void {}
 

@@ -4,6 +4,7 @@
  */
 
 import type { EdgeAnswer } from '../../base/http/header-fields.ts';
+import { ID_HEADER } from '../answers/pages.ts';
 import type { DecideOutcome } from '../decide/decide.ts';
 import { decideRequest, STAGES } from '../decide/decide.ts';
 import {
@@ -23,13 +24,23 @@ import type { ServedDomain } from '../following/served-domain.ts';
 import type { RequestLog, RequestLogEntry } from '../proxy/log/request-log.ts';
 import { inflate } from '../proxy/request-body.ts';
 
+/**
+ * Why the agent has no decision about a request:
+ * - `no_plan`: the plan of its host has not arrived, as plans are still being fetched
+ * - `failed`: the decision failed, a bug of ours
+ */
+export type DoorFault = 'no_plan' | 'failed';
+
 /** What the proxy does with a request. */
 export type DoorAnswer =
   | {
       readonly kind: 'forward';
       /** The decision id. */
       readonly id: string;
-      readonly verdict: EdgeVerdict;
+      /** `null`: there is a `fault` in place of a decision, and the agent is open (`--fail-open`). */
+      readonly verdict: EdgeVerdict | null;
+      /** `null`: a decision forwards the request. */
+      readonly fault: DoorFault | null;
       readonly changes: ForwardChanges;
     }
   | {
@@ -40,8 +51,8 @@ export type DoorAnswer =
       /** The response, whole. */
       readonly answer: EdgeAnswer;
     }
-  /** A bug of ours: the proxy treats it as it treats an agent that is away, closed by default. */
-  | { readonly kind: 'fault'; readonly id: string };
+  /** No decision: the proxy treats it as it treats an agent that is away, closed by default. */
+  | { readonly kind: 'fault'; readonly id: string; readonly fault: DoorFault };
 
 /** Decides for a door. Never throws or rejects; a promise only where a clearance, a body or a challenge is awaited. */
 export type DecideForDoor = (request: ProxiedRequest) => DoorAnswer | Promise<DoorAnswer>;
@@ -54,6 +65,10 @@ export interface DoorOptions {
   readonly enforced: Enforced;
   /** Called with an exception: a bug of ours. */
   readonly onFault: (error: unknown) => void;
+  /** Whether every plan has arrived: before that an unknown host is a fault of the agent, and no decision. Default: always. */
+  readonly hasPlans?: () => boolean;
+  /** Receives the fault of each request that is forwarded without a decision; absent: such requests are faults, closed. */
+  readonly onOpened?: (fault: DoorFault) => void;
 }
 
 /** The status in logs and counts of a request that the proxy forwards: the agent does not see the response. */
@@ -65,19 +80,45 @@ const SILENT: Pick<DecisionReporter, 'decided' | 'refused'> = {
 };
 
 /** Makes the function by which a door has requests decided. */
-export function createDoorDecider({ services, requestLog, enforced, onFault }: DoorOptions): DecideForDoor {
+export function createDoorDecider({
+  services,
+  requestLog,
+  enforced,
+  onFault,
+  hasPlans = always,
+  onOpened,
+}: DoorOptions): DecideForDoor {
   const reader = createProxiedReader({ octetsOf: bufferOf, inflate });
   const options = { reporter: SILENT, enforced, stages: STAGES };
 
+  /**
+   * The one place where an agent is open or closed. What was decided, or refused with 421, is never opened: a fault behind a
+   * block stays a fault.
+   */
+  function undecided({ id, incoming, exchange, unserved }: DoorContext, fault: DoorFault): DoorAnswer {
+    const isSettled = exchange !== null || (unserved !== null && fault === 'failed');
+    if (onOpened === undefined || isSettled) return { kind: 'fault', id, fault };
+    onOpened(fault);
+    return { kind: 'forward', id, verdict: null, fault, changes: unchanged(incoming.message, id) };
+  }
+
   function finish(context: DoorContext, began: number, outcome: DecideOutcome<ServedDomain>): DoorAnswer {
-    const { id } = context;
+    const { id, unserved } = context;
+    // Of a suspended domain the reason is `refused`, with or without all plans.
+    if (unserved?.reason === 'unknown' && !hasPlans()) return undecided(context, 'no_plan');
     requestLog.done(entryOf(context, { outcome, durationMs: performance.now() - began }));
     if (outcome.kind === 'answer') {
       const { verdict, answer } = outcome;
       return { kind: 'answer', id, verdict, answer };
     }
     const { exchange, verdict } = outcome;
-    return { kind: 'forward', id, verdict, changes: forwardChanges(exchange, services.challenges) };
+    return {
+      kind: 'forward',
+      id,
+      verdict,
+      fault: null,
+      changes: forwardChanges(exchange, services.challenges),
+    };
   }
 
   return (request) => {
@@ -89,7 +130,7 @@ export function createDoorDecider({ services, requestLog, enforced, onFault }: D
     });
     const fail = (error: unknown): DoorAnswer => {
       onFault(error);
-      return { kind: 'fault', id: context.id };
+      return undecided(context, 'failed');
     };
     try {
       const outcome = decideRequest(context, options);
@@ -99,6 +140,15 @@ export function createDoorDecider({ services, requestLog, enforced, onFault }: D
       return fail(error);
     }
   };
+}
+
+function always(): true {
+  return true;
+}
+
+/** The request as it came, to the proxy's own origin. */
+function unchanged({ target }: ProxiedRequest, id: string): ForwardChanges {
+  return { target, origin: null, cookies: null, responseHeaders: [ID_HEADER, id] };
 }
 
 type DoorContext = RequestContext<ProxiedRequest, ServedDomain>;

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import { Gauge } from 'prom-client';
 import { declared } from '../../base/telemetry/metrics/declared.ts';
 import type { Unenforced } from '../decide/verdict.ts';
-import { createDoorDecider, type DecideForDoor, type DoorOptions } from '../doors/door.ts';
+import { createDoorDecider, type DecideForDoor, type DoorFault, type DoorOptions } from '../doors/door.ts';
 import { EXT_AUTHZ_ENFORCED, openExtAuthzDoor } from '../doors/ext-authz/open.ts';
 import { ENFORCED, FLAVOURS, type ProxyFlavour } from '../doors/http/answers.ts';
 import { openHttpDoor } from '../doors/http/open.ts';
@@ -35,6 +35,8 @@ export interface DoorSettings {
   readonly http: HttpDoorSettings | null;
   /** For Envoy's gRPC filter. */
   readonly extAuthz: DoorAddress | null;
+  /** Whether requests that the agent cannot decide, for a fault of its own, are forwarded unchanged. */
+  readonly failOpen: boolean;
 }
 
 export interface HttpDoorSettings {
@@ -65,7 +67,7 @@ export interface OpenDoors {
 }
 
 /** What doors decide and report with. */
-export interface DoorParts extends Omit<DoorOptions, 'enforced'> {
+export interface DoorParts extends Omit<DoorOptions, 'enforced' | 'onOpened'> {
   /** Sockets that listen already, by the names of `AGENT_LISTENER_NAMES`. */
   readonly inherited: InheritedSockets;
   readonly tickets: Tickets;
@@ -80,7 +82,7 @@ export interface DoorParts extends Omit<DoorOptions, 'enforced'> {
 
 interface NamedDoor {
   /** As in metrics. */
-  readonly name: string;
+  readonly name: DoorName;
   /** As in `AGENT_LISTENER_NAMES`. */
   readonly socketName: string;
   /** The address as configured; `null`: the socket came from systemd. */
@@ -88,15 +90,25 @@ interface NamedDoor {
   readonly door: RunningDoor<object>;
 }
 
+type DoorName = 'SPOP' | 'HTTP' | 'ext_authz';
+
 /** Opens the doors; where one cannot be opened, none stays open. @throws the error of listening */
 export async function openDoors(settings: DoorSettings, parts: DoorParts): Promise<OpenDoors> {
   const { log, isServing, gate, inherited } = parts;
-  const decideFor = (enforced: ReadonlySet<Unenforced>): DecideForDoor =>
-    decideBehind(gate, createDoorDecider({ ...parts, enforced }));
+  const { spop, http, extAuthz, failOpen } = settings;
+  const unfiltered = createUnfiltered(log);
+  const decideFor = (name: DoorName, enforced: ReadonlySet<Unenforced>): DecideForDoor =>
+    decideBehind(
+      gate,
+      createDoorDecider({
+        ...parts,
+        enforced,
+        ...(failOpen ? { onOpened: (fault: DoorFault) => unfiltered.add(name, fault) } : {}),
+      }),
+    );
   const tickets: Tickets = { ...parts.tickets, redeem: redeemBehind(gate, parts.tickets) };
   const opened: NamedDoor[] = [];
   let spopDoor: SpopDoor | null = null;
-  const { spop, http, extAuthz } = settings;
   const placeOf = (address: DoorAddress, socketName: string): DoorPlace => {
     return { address, socket: inherited.get(socketName) ?? null };
   };
@@ -112,7 +124,7 @@ export async function openDoors(settings: DoorSettings, parts: DoorParts): Promi
     if (spop !== null) {
       spopDoor = await openSpopDoor({
         ...placeOf(spop, SPOP),
-        decide: decideFor(SPOP_ENFORCED),
+        decide: decideFor('SPOP', SPOP_ENFORCED),
         tickets,
         log,
       });
@@ -120,14 +132,14 @@ export async function openDoors(settings: DoorSettings, parts: DoorParts): Promi
     }
     if (http !== null) {
       const decide = Object.fromEntries(
-        FLAVOURS.map((flavour) => [flavour, decideFor(ENFORCED[flavour])]),
+        FLAVOURS.map((flavour) => [flavour, decideFor('HTTP', ENFORCED[flavour])]),
       ) as Record<ProxyFlavour, DecideForDoor>;
       const place = placeOf(http.address, FORWARD_AUTH);
       const door = await openHttpDoor({ ...http, ...place, decide, tickets, log });
       add({ name: 'HTTP', socketName: FORWARD_AUTH }, http.address, door);
     }
     if (extAuthz !== null) {
-      const decide = decideFor(EXT_AUTHZ_ENFORCED);
+      const decide = decideFor('ext_authz', EXT_AUTHZ_ENFORCED);
       const door = await openExtAuthzDoor({ ...placeOf(extAuthz, EXT_AUTHZ), decide, log, isServing });
       add({ name: 'ext_authz', socketName: EXT_AUTHZ }, extAuthz, door);
     }
@@ -135,7 +147,7 @@ export async function openDoors(settings: DoorSettings, parts: DoorParts): Promi
     await Promise.all(opened.map(({ door }) => door.stop(0)));
     throw error;
   }
-  addDoorMetrics(parts.registry, opened);
+  addDoorMetrics(parts.registry, opened, unfiltered);
   return {
     lines: opened.map(({ name, door }) => `${name} at ${door.address}`),
     sockets: opened.map(({ socketName, place, door: { socket } }) => {
@@ -159,15 +171,53 @@ export async function openDoors(settings: DoorSettings, parts: DoorParts): Promi
   };
 }
 
+/** Requests that were forwarded without a decision, by door and fault. */
+interface Unfiltered {
+  add(door: DoorName, fault: DoorFault): void;
+  counts(door: DoorName): Readonly<Record<DoorFault, number>>;
+}
+
+/** Milliseconds between two log lines about one fault. */
+const UNFILTERED_LOG_MS = 60_000;
+
+const FAULT_TEXT: Readonly<Record<DoorFault, string>> = {
+  no_plan: 'the plans are still being fetched',
+  failed: 'the decision failed, see the fault in this log',
+};
+
+/** Counts requests that passed without a decision, and logs the first of each minute and fault. */
+function createUnfiltered(log: (sentence: string) => void): Unfiltered {
+  const none = (): Record<DoorFault, number> => ({ no_plan: 0, failed: 0 });
+  const counts: Record<DoorName, Record<DoorFault, number>> = {
+    SPOP: none(),
+    HTTP: none(),
+    ext_authz: none(),
+  };
+  const loggedAt = new Map<DoorFault, number>();
+  return {
+    add(door, fault) {
+      counts[door][fault]++;
+      const now = performance.now();
+      if (now - (loggedAt.get(fault) ?? Number.NEGATIVE_INFINITY) < UNFILTERED_LOG_MS) return;
+      loggedAt.set(fault, now);
+      log(
+        `the ${door} door forwarded a request without a decision, as --fail-open asks: ${FAULT_TEXT[fault]} (logged at most once a minute for each fault)`,
+      );
+    },
+    counts: (door) => counts[door],
+  };
+}
+
 /** Adds the counts of the doors: a series for each number, those by a reason with the reason behind a dot. */
-function addDoorMetrics(registry: Registry, doors: readonly NamedDoor[]): void {
+function addDoorMetrics(registry: Registry, doors: readonly NamedDoor[], unfiltered: Unfiltered): void {
   new Gauge({
     ...declared('edgeplan_agent_door_events'),
     registers: [registry],
     collect() {
       this.reset();
       for (const { name, door } of doors) {
-        for (const [event, value] of Object.entries(door.counts())) {
+        const counts = { ...door.counts(), unfiltered: unfiltered.counts(name) };
+        for (const [event, value] of Object.entries(counts)) {
           if (typeof value === 'number') this.set({ door: name, event }, value);
           else
             for (const [reason, count] of Object.entries(value as Readonly<Record<string, number>>))

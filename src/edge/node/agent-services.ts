@@ -37,6 +37,8 @@ export interface AgentServices {
   start(): Promise<void>;
   /** Why no traffic should be sent here; `null`: nothing. */
   unready(): string | null;
+  /** Whether a host without a plan is unknown, and not one whose plan is still to come. */
+  hasPlans(): boolean;
   /** The common secret of clearances. */
   clearance(): Clearance;
   /** Stops what one process of a folder may do; counts and logs on. `source.start` takes it up again. */
@@ -104,6 +106,7 @@ export async function openAgentServices(
       const progress = source.progress();
       return progress === null ? null : unreadySync(progress);
     },
+    hasPlans: () => node.plans.size > 0 && source.progress()?.filling !== true,
     clearance: secrets.common,
     async release() {
       await relay.to(null);

@@ -152,6 +152,7 @@ export async function startAgent({
       registry: serving.metrics.registry,
       log: (sentence) => log.warn(sentence),
       isServing: () => unready() === null,
+      hasPlans: services.hasPlans,
       onFault: (error) => log.error({ err: error }, 'a fault in a decision'),
     });
     await operations.open();

@@ -1,32 +1,27 @@
 /**
  * Attacks a proxy that has an agent beside it, from outside. In: a URL that the plan blocks, and one of the same site that it
- * forwards. Out: for each attack whether the block holds. One connection for each, over raw sockets.
+ * forwards. Out: for each attack whether the block holds. One connection for each, over raw sockets. Where the agent can be
+ * stopped, or is away, the proxy has to refuse every request.
  */
-import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { type AgentPause, checkAway, checkStopped } from './agent-absent.ts';
 import { type AttackTarget, doorAttacks, request } from './attacks.ts';
+import {
+  type DoorCheckLine,
+  type DoorExchange,
+  exchange,
+  isRefusal,
+  outcomeOf,
+  type ProxyPlace,
+} from './exchange.ts';
 
 /** What is checked. */
-export interface DoorCheckOptions {
-  /** A URL that the plan blocks: http or https. */
-  readonly blocked: string;
-  /** A URL of the same site that it forwards. */
+export interface DoorCheckOptions extends ProxyPlace {
+  /** A URL of the same site that the plan forwards; `blocked` is one that it blocks. */
   readonly open: string;
-  /** Where to connect; default: host and port of the URL. */
-  readonly connectTo?: { readonly host: string; readonly port: number };
-  /** Accepts any certificate. Default: `false`. */
-  readonly anyCertificate?: boolean;
-  /** Milliseconds for one response. Default: 10,000. */
-  readonly timeoutMs?: number;
-}
-
-/** The outcome of one attack. */
-export interface DoorCheckLine {
-  readonly name: string;
-  /** The block holds: no response lets the request through. */
-  readonly holds: boolean;
-  /** `403`, `403, 200`, `no response`, `the connection broke: …`. */
-  readonly outcome: string;
+  /** Whether the agent does not run: every request has to be refused. Default: `false`. */
+  readonly isAway?: boolean;
+  /** Stops the agent for a while, after the attacks; absent: it is not stopped. */
+  readonly pause?: AgentPause;
 }
 
 /** The outcome of a check. */
@@ -36,26 +31,38 @@ export interface DoorCheck {
   readonly lines: readonly DoorCheckLine[];
 }
 
-const TIMEOUT_MS = 10_000;
-/** Octets of a response that are read: its statuses are at its start. */
-const MAX_RESPONSE_OCTETS = 256 * 1024;
-
 /** Checks the proxy; rejects for a URL that is none, and where nobody accepts connections. */
 export async function checkDoor(options: DoorCheckOptions): Promise<DoorCheck> {
   const blocked = new URL(options.blocked);
   const open = new URL(options.open);
   const target = { host: blocked.host, blocked: targetOf(blocked), open: targetOf(open) };
-  const unusable =
-    blocked.origin === open.origin ? await baseline(options, target) : 'both URLs must be of one site';
+  if (blocked.origin !== open.origin) return { unusable: 'both URLs must be of one site', lines: [] };
+  if (options.isAway === true) {
+    await firstResponse(options, target);
+    const lines = await checkAway(options, target);
+    return { unusable: null, lines: [...lines, ...(await attack(options, target))] };
+  }
+  const unusable = await baseline(options, target);
   if (unusable !== null) return { unusable, lines: [] };
+  const lines = await attack(options, target);
+  if (options.pause === undefined) return { unusable: null, lines };
+  return { unusable: null, lines: [...lines, ...(await checkStopped(options, target, options.pause))] };
+}
+
+/** Makes the attacks, one behind the other. */
+async function attack(options: DoorCheckOptions, target: AttackTarget): Promise<readonly DoorCheckLine[]> {
   const lines: DoorCheckLine[] = [];
+  const agent = options.isAway === true ? 'away' : 'deciding';
   for (const { name, octets } of doorAttacks(target)) {
     const { statuses, error } = await exchange(options, octets);
-    // The request before the last one, on the attacks that send two, is the open one.
-    const counted = name === 'a request behind the open one' ? statuses.slice(1) : statuses;
-    lines.push({ name, holds: counted.every(isRefusal), outcome: outcomeOf(counted, error) });
+    // The request before the last one, on the attacks that send two, is the open one, which passes by a decision.
+    const isOpenFirst = agent === 'deciding' && name === 'a request behind the open one';
+    const counted = isOpenFirst ? statuses.slice(1) : statuses;
+    const holds = counted.every(isRefusal);
+    const outcome = outcomeOf({ statuses: counted, error });
+    lines.push({ agent, name, holds, result: holds ? 'holds' : 'passed', outcome });
   }
-  return { unusable: null, lines };
+  return lines;
 }
 
 function targetOf({ pathname, search }: URL): string {
@@ -67,77 +74,21 @@ async function baseline(
   options: DoorCheckOptions,
   { host, blocked, open }: AttackTarget,
 ): Promise<string | null> {
-  const plain = async (target: string): Promise<Exchange> =>
-    exchange(options, request(`GET ${target} HTTP/1.1`, host, []));
-  const first = await plain(blocked);
-  if (first.statuses.length === 0) {
-    throw new Error(`no response from ${options.blocked}: ${first.error ?? 'the connection was closed'}`);
-  }
+  const first = await firstResponse(options, { host, blocked, open });
   if (!first.statuses.every(isRefusal)) {
-    return `${options.blocked} is not blocked: it answers ${outcomeOf(first.statuses, null)}; name a path that a rule blocks`;
+    return `${options.blocked} is not blocked: it answers ${outcomeOf(first)}; name a path that a rule blocks`;
   }
-  const second = await plain(open);
+  const second = await exchange(options, request(`GET ${open} HTTP/1.1`, host, []));
   if (second.statuses.length > 0 && !second.statuses.some(isRefusal)) return null;
-  return `${options.open} is not open: it answers ${outcomeOf(second.statuses, second.error)}; name a path that is forwarded`;
+  return `${options.open} is not open: it answers ${outcomeOf(second)}; name a path that is forwarded`;
 }
 
-/** 1xx is no response yet, but 101 lets a request through; so do 2xx and 3xx. */
-function isRefusal(status: number): boolean {
-  return status === 100 || status === 103 || status >= 400;
-}
-
-function outcomeOf(statuses: readonly number[], error: string | null): string {
-  if (statuses.length > 0) return statuses.join(', ');
-  return error === null ? 'no response' : `no response: ${error}`;
-}
-
-interface Exchange {
-  /** The status of each response on the connection. */
-  readonly statuses: readonly number[];
-  readonly error: string | null;
-}
-
-/** Sends octets, and reads what comes until the connection ends or the time is over. */
-function exchange(options: DoorCheckOptions, octets: string): Promise<Exchange> {
-  const { timeoutMs = TIMEOUT_MS } = options;
-  return new Promise((resolve) => {
-    const socket = connectTo(options);
-    let text = '';
-    let error: string | null = null;
-    const timer = setTimeout(() => {
-      error = `none within ${timeoutMs} ms`;
-      socket.destroy();
-    }, timeoutMs);
-    socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1');
-      if (text.length > MAX_RESPONSE_OCTETS) socket.destroy();
-    });
-    socket.on('error', (fault) => {
-      error = fault.message;
-    });
-    socket.on('close', () => {
-      clearTimeout(timer);
-      resolve({ statuses: statusesIn(text), error });
-    });
-    socket.write(octets, 'latin1');
-  });
-}
-
-function connectTo({ blocked, connectTo: other, anyCertificate = false }: DoorCheckOptions): Socket {
-  const { protocol, hostname, port } = new URL(blocked);
-  const isTls = protocol === 'https:';
-  const name = hostname.replace(/^\[|\]$/g, '');
-  const place = other ?? { host: name, port: port === '' ? (isTls ? 443 : 80) : Number(port) };
-  if (!isTls) return connectTcp(place);
-  return connectTls({
-    ...place,
-    servername: name,
-    rejectUnauthorized: !anyCertificate,
-    ALPNProtocols: ['http/1.1'],
-  });
-}
-
-/** The statuses of the responses in what came, by their status lines. */
-function statusesIn(text: string): number[] {
-  return [...text.matchAll(/(?:^|\n)HTTP\/1\.[01] (\d{3})\b/g)].map(([, status]) => Number(status));
+/** The response to the blocked path. @throws where the proxy gives none */
+async function firstResponse(
+  options: DoorCheckOptions,
+  { host, blocked }: AttackTarget,
+): Promise<DoorExchange> {
+  const found = await exchange(options, request(`GET ${blocked} HTTP/1.1`, host, []));
+  if (found.statuses.length > 0) return found;
+  throw new Error(`no response from ${options.blocked}: ${found.error ?? 'the connection was closed'}`);
 }

@@ -66,7 +66,7 @@ function guarded(message: Buffer, { serve, options }: Guarded): ReturnType<Serve
     if (error instanceof ProtobufError) return refusal(GRPC.invalidArgument, error.message);
     options.counts.faults++;
     options.log(`a check of ${message.length} octets failed: ${String(error)}; the proxy gets an error`);
-    return encodeCheckResponse(faultResponse(''));
+    return encodeCheckResponse(faultResponse(null));
   };
   try {
     const reply = serve(message, options);

@@ -17,6 +17,7 @@ import { type CheckMetadata, type CheckResponse, type SetHeader, wireOctets } fr
 const HEADERS = {
   id: 'x-edgeplan-id',
   tags: 'x-edgeplan-tags',
+  fault: 'x-edgeplan-fault',
   origin: 'x-edgeplan-origin',
   originSource: 'x-edgeplan-origin-source',
   host: 'x-edgeplan-host',
@@ -39,27 +40,33 @@ export function checkResponseOf(answer: DoorAnswer, request: ProxiedRequest): Ch
       return { kind: 'denied', status, headers: settingHeaders(headers), body, metadata };
     }
     case 'fault':
-      return faultResponse(answer.id);
+      return faultResponse(answer);
     default:
       return answer satisfies never;
   }
 }
 
-/** The message for a fault of ours. @param id the decision id; empty: the request was not decided */
-export function faultResponse(id: string): CheckResponse {
-  if (id === '') return { kind: 'error', headers: [], metadata: {} };
-  return { kind: 'error', headers: [{ name: HEADERS.id, value: id, appends: false }], metadata: { id } };
+/** The message for a fault of ours. @param answer `null`: the message was not read as a request */
+export function faultResponse(answer: Extract<DoorAnswer, { readonly kind: 'fault' }> | null): CheckResponse {
+  if (answer === null) return { kind: 'error', headers: [], metadata: {} };
+  const { id, fault } = answer;
+  const headers = [
+    { name: HEADERS.id, value: id, appends: false },
+    { name: HEADERS.fault, value: fault, appends: false },
+  ];
+  return { kind: 'error', headers, metadata: { id, fault } };
 }
 
 type Forward = Extract<DoorAnswer, { readonly kind: 'forward' }>;
 
-function forwarded({ id, verdict, changes }: Forward, request: ProxiedRequest): CheckResponse {
+function forwarded({ id, verdict, fault, changes }: Forward, request: ProxiedRequest): CheckResponse {
   const headers: SetHeader[] = [];
   const set = (name: string, value: string): void => {
     headers.push({ name, value, appends: false });
   };
   set(HEADERS.id, id);
-  const tags = tagText(verdict.decision.tags);
+  if (fault !== null) set(HEADERS.fault, fault);
+  const tags = tagText(verdict?.decision.tags ?? []);
   if (tags !== '') set(HEADERS.tags, tags);
   if (changes.target !== request.target) set(':path', changes.target);
   if (changes.origin !== null) {
@@ -76,7 +83,7 @@ function forwarded({ id, verdict, changes }: Forward, request: ProxiedRequest): 
     headers,
     remove,
     responseHeaders: settingHeaders(changes.responseHeaders),
-    metadata: metadataOf(id, verdict),
+    metadata: fault === null ? metadataOf(id, verdict) : { id, fault },
   };
 }
 

@@ -32,6 +32,7 @@ export const ENFORCED: Readonly<Record<ProxyFlavour, Enforced>> = {
  * - `Ticket` for the page of it, where the proxy takes no page
  * - `Target` path and query for the origin; `Origin` scheme, address and port that the plan chose
  * - `Cookie` the visitor's without the edge's own; `Tags` those of the rules, with commas
+ * - `Fault` why there is no decision, `no_plan` or `failed`: also of a request that an open agent forwards (`--fail-open`)
  */
 export const REPLY_HEADERS = [
   'X-Edgeplan-Action',
@@ -44,6 +45,7 @@ export const REPLY_HEADERS = [
   'X-Edgeplan-Origin',
   'X-Edgeplan-Cookie',
   'X-Edgeplan-Tags',
+  'X-Edgeplan-Fault',
 ] as const;
 type ReplyHeader = (typeof REPLY_HEADERS)[number];
 
@@ -69,7 +71,11 @@ export function replyTo(answer: DoorAnswer, asked: Asked): EdgeAnswer {
       // Every proxy treats it as it treats an agent that is away.
       return {
         status: 503,
-        headers: replyHeaders({ 'X-Edgeplan-Id': answer.id, 'X-Edgeplan-Status': '503' }),
+        headers: replyHeaders({
+          'X-Edgeplan-Id': answer.id,
+          'X-Edgeplan-Status': '503',
+          'X-Edgeplan-Fault': answer.fault,
+        }),
         body: null,
       };
     default:
@@ -91,7 +97,7 @@ const TEXT = ['Content-Type', 'text/plain; charset=utf-8'] as const;
 const NOT_STORED = ['Cache-Control', 'no-store'] as const;
 
 function forwarding(
-  { id, verdict, changes }: DoorAnswer & { readonly kind: 'forward' },
+  { id, verdict, fault, changes }: DoorAnswer & { readonly kind: 'forward' },
   { flavour, request }: Asked,
 ): EdgeAnswer {
   const { origin, target, cookies } = changes;
@@ -103,7 +109,8 @@ function forwarding(
     'X-Edgeplan-Target': target,
     'X-Edgeplan-Origin': origin === null ? '' : originUrl(origin),
     'X-Edgeplan-Cookie': left,
-    'X-Edgeplan-Tags': verdict.decision.tags.join(','),
+    'X-Edgeplan-Tags': verdict?.decision.tags.join(',') ?? '',
+    'X-Edgeplan-Fault': fault ?? '',
   });
   // Traefik and Envoy copy a header under its own name alone.
   const own = flavour === 'traefik' || flavour === 'envoy' ? ['Cookie', left] : [];

@@ -129,8 +129,8 @@ function readOptional(facts: Facts, scheme: 'http' | 'https'): OptionalFacts | C
   const country = facts['x-edgeplan-country'];
   if (country !== undefined && !/^[A-Z]{2}$/.test(country)) return refusal('malformed', 'x-edgeplan-country');
   const name = facts['x-edgeplan-sni'];
-  // A name in a handshake has ASCII letters, digits, dots and hyphens alone (RFC 6066 §3); some clients send `_`.
-  if (name !== undefined && !/^[0-9A-Za-z._-]{1,253}$/.test(name)) {
+  // A name in a handshake has ASCII letters, digits, dots and hyphens alone (RFC 6066 §3); some clients send `_`, or an address.
+  if (name !== undefined && !/^[0-9A-Za-z._:-]{1,253}$/.test(name)) {
     return refusal('malformed', 'x-edgeplan-sni');
   }
   return {

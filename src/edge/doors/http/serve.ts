@@ -131,11 +131,11 @@ async function answerOwn(serving: Serving, { message, headers }: Arrived): Promi
   return ownAnswer(await serving.decide.nginx(read.request));
 }
 
-/** The agent is no origin: what the plan would forward has no answer here. */
+/** The agent is no origin: what the plan, or an open agent, would forward has no answer here. */
 function ownAnswer(answer: DoorAnswer): EdgeAnswer {
   if (answer.kind === 'answer') return answer.answer;
   return refusalReply(
-    answer.kind === 'fault' ? 503 : 404,
+    answer.fault === null ? 404 : 503,
     `no page of the edge; the proxy routes ${OWN_PREFIX} here`,
   );
 }

@@ -9,7 +9,7 @@ import { ID_HEADER } from '../../answers/pages.ts';
 import { DEFAULT_PORTS } from '../../decide/exchange.ts';
 import type { ForwardChanges } from '../../decide/proxied.ts';
 import type { EdgeVerdict, Enforced } from '../../decide/verdict.ts';
-import type { DoorAnswer } from '../door.ts';
+import type { DoorAnswer, DoorFault } from '../door.ts';
 import type { Tickets } from '../tickets.ts';
 import type { FrameWriter } from './codec.ts';
 import { FRAME, writeHead } from './frames.ts';
@@ -59,10 +59,14 @@ function set(writer: FrameWriter, name: string, value: string | number | boolean
 /** HAProxy's own code for an agent's fault: 256 and the status of the protocol, so that one condition closes for both. */
 const FAULT_ERR = 256 + 99;
 
-/** The ACK of a request that cannot be decided: as an agent that is away. */
-export function faultAck(writer: FrameWriter, ids: Buffer): Buffer {
+/**
+ * The ACK of a request that cannot be decided: as an agent that is away.
+ * @param fault why; `null`: its arguments make no request, or its answer does not fit a frame
+ */
+export function faultAck(writer: FrameWriter, ids: Buffer, fault: DoorFault | null = null): Buffer {
   writeHead(writer, FRAME.ack, ids);
   set(writer, 'err', FAULT_ERR);
+  if (fault !== null) set(writer, 'fault', fault);
   return writer.take();
 }
 
@@ -73,12 +77,13 @@ export function ackOf(
   { subject, tickets }: { readonly subject: AckSubject; readonly tickets: Pick<Tickets, 'issue'> },
 ): Buffer {
   const { ids } = subject;
-  if (answer.kind === 'fault') return faultAck(writer, ids);
+  if (answer.kind === 'fault') return faultAck(writer, ids, answer.fault);
   writeHead(writer, FRAME.ack, ids);
   if (answer.kind === 'forward') {
     set(writer, 'action', 'forward');
     set(writer, 'id', answer.id);
-    setVerdict(writer, answer.verdict);
+    if (answer.fault !== null) set(writer, 'fault', answer.fault);
+    if (answer.verdict !== null) setVerdict(writer, answer.verdict);
     setChanges(writer, answer.changes, subject);
   } else {
     setAnswer(writer, answer.answer, tickets);

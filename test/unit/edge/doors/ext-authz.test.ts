@@ -179,7 +179,13 @@ function forwarded(
     cookies: null,
     responseHeaders: ['X-A', '1', 'X-A', '2'],
   };
-  const answer = { kind: 'forward' as const, id: 'id-1', verdict, changes: { ...all, ...changes } };
+  const answer = {
+    kind: 'forward' as const,
+    id: 'id-1',
+    verdict,
+    fault: null,
+    changes: { ...all, ...changes },
+  };
   const message = oracleDecode('CheckResponse', encodeCheckResponse(checkResponseOf(answer, request)));
   const ok = message['ok_response'] as Record<string, unknown>;
   const listed = (list: unknown): readonly string[] =>

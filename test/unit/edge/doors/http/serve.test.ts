@@ -289,7 +289,7 @@ describe('what each flavour gets', () => {
   });
 
   test('a fault is 503 without an action, which no proxy takes for a decision', async () => {
-    await open({ decide: () => ({ kind: 'fault', id: 'some' }) });
+    await open({ decide: () => ({ kind: 'fault', id: 'some', fault: 'failed' }) });
     const reply = await ask({ path: '/nginx' });
     expect([reply.status, reply.headers['x-edgeplan-action']]).toEqual([503, '']);
   });
@@ -416,5 +416,30 @@ describe('connections', () => {
     socket.write(head());
     const answered = await text;
     expect([statusesOf(answered), answered.includes('\r\nConnection: close\r\n')]).toEqual([[200], true]);
+  });
+});
+
+describe('customers’ texts in headers', () => {
+  // Node refuses a header with a character above U+00FF; the request would get 503 by its own rule.
+  const RULES_BEYOND_LATIN = [
+    { id: 1, type: 'redirect', path_includes: ['/old'], target: '/größe/☃?q=☃#☃', status_code: 302 },
+    {
+      ...{ id: 2, type: 'redirect', path_includes: ['/kept/*'], preserve_path: true },
+      ...{ target: 'https://other.test/☃', status_code: 302 },
+    },
+    { id: 3, type: 'rewrite', path_includes: ['/from'], path_target: '/größe/☃' },
+    { id: 4, type: 'rate_limit', path_includes: ['/from'], limit: 100, window_sec: 90 },
+  ];
+
+  test.each([
+    ['a redirect', '/old', 'x-edgeplan-location', '/gr%C3%B6%C3%9Fe/%E2%98%83?q=%E2%98%83#%E2%98%83'],
+    ['a redirect with the path', '/kept/%e2%98%83', 'x-edgeplan-location', 'https://other.test/%E2%98%83'],
+    ['a rewrite', '/from', 'x-edgeplan-target', '/gr%C3%B6%C3%9Fe/%E2%98%83'],
+  ])('%s has them percent-encoded', async (_, uri, header, value) => {
+    await open({ plans: [sealedPlan({ rules: RULES_BEYOND_LATIN })] });
+    for (const path of ['/nginx', '/caddy']) {
+      const reply = await ask({ path, headers: { 'X-Forwarded-Uri': uri } });
+      expect(reply.headers[header], path).toContain(value);
+    }
   });
 });
