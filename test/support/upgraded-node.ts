@@ -21,13 +21,21 @@ export interface UpgradedNode {
   end(): Promise<void>;
 }
 
+/** Where a node runs. */
+export interface UpgradedPlace {
+  readonly cwd: string;
+  readonly data: string;
+  /** Variables of its first process and of each upgrade; absent: none. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Starts the node with any ports. @param args without `--port` and `--ops-port` */
 export async function startUpgradedNode(
   args: readonly string[],
-  { cwd, data }: { readonly cwd: string; readonly data: string },
+  { cwd, data, env = {} }: UpgradedPlace,
 ): Promise<UpgradedNode> {
   const all = [...args, '--data', data];
-  const first = await startWorkerNode(all, { cwd });
+  const first = await startWorkerNode(all, { cwd, env });
   const pids = new Set([first.pid]);
   const ports = ['--port', '0', '--ops-port', '0', '--allow-origins', '127.0.0.0/8'];
   const words = (more: readonly string[]): readonly string[] => [
@@ -47,12 +55,12 @@ export async function startUpgradedNode(
     data,
     pid,
     async upgrade(...more) {
-      const run = await edgeplan(words(more), { cwd });
+      const run = await edgeplan(words(more), { cwd, env });
       pid();
       return run;
     },
     follow(seen, ...more) {
-      const child = startEdgeplan(words(more), { cwd });
+      const child = startEdgeplan(words(more), { cwd, env });
       let rest = '';
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         const lines = (rest + text).split('\n');
@@ -82,7 +90,18 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-interface LoadState {
+/** Clients, and what they ask for. */
+export interface LoadOptions {
+  /** Clients of HTTP/1.1 and of HTTP/2. */
+  readonly http1: number;
+  readonly http2: number;
+  /** Default: `/`. */
+  readonly path?: string;
+  /** The status of every right answer. Default: 200. */
+  readonly status?: number;
+}
+
+interface LoadState extends Required<Pick<LoadOptions, 'path' | 'status'>> {
   answers: number;
   left: number;
   stopping: boolean;
@@ -92,9 +111,9 @@ interface LoadState {
 /** Asks `shop.test` on keep-alive connections without pause. */
 export function startLoad(
   { port, tlsPort }: Pick<WorkerNode, 'port' | 'tlsPort'>,
-  { http1, http2 }: { readonly http1: number; readonly http2: number },
+  { http1, http2, path = '/', status = 200 }: LoadOptions,
 ): Load {
-  const state: LoadState = { answers: 0, left: 0, stopping: false, faults: [] };
+  const state: LoadState = { path, status, answers: 0, left: 0, stopping: false, faults: [] };
   const asking = [
     ...Array.from({ length: http1 }, () => askOn(port, state)),
     ...Array.from({ length: http2 }, () => askOnHttp2(tlsPort!, state)),
@@ -115,14 +134,15 @@ async function askOn(port: number, state: LoadState): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   while (!state.stopping) {
     await new Promise<void>((resolve) => {
-      const sent = request({ host: '127.0.0.1', port, agent, headers: { host: 'shop.test' } });
+      const { path } = state;
+      const sent = request({ host: '127.0.0.1', port, path, agent, headers: { host: 'shop.test' } });
       const fail = (error: Error): void => {
         state.faults.push(`${error.message}, on a ${sent.reusedSocket ? 'used' : 'new'} connection`);
         resolve();
       };
       sent.on('error', fail);
       sent.on('response', (response) => {
-        if (response.statusCode !== 200) state.faults.push(`status ${response.statusCode}`);
+        if (response.statusCode !== state.status) state.faults.push(`status ${response.statusCode}`);
         if (response.headers.connection === 'close') state.left++;
         response.on('error', fail).on('end', resolve).resume();
         state.answers++;
@@ -152,9 +172,9 @@ async function askOnHttp2(port: number, state: LoadState): Promise<void> {
     });
     while (!left && !state.stopping && !session.closed) {
       await new Promise<void>((resolve) => {
-        const stream = session.request({ ':path': '/', ':authority': 'shop.test' });
+        const stream = session.request({ ':path': state.path, ':authority': 'shop.test' });
         stream.on('response', (headers) => {
-          if (headers[':status'] !== 200) state.faults.push(`status ${headers[':status']}`);
+          if (headers[':status'] !== state.status) state.faults.push(`status ${headers[':status']}`);
           state.answers++;
         });
         stream.on('error', (error) => {
