@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { connect as connectHttp2, constants } from 'node:http2';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { edgeplan, type Run, startEdgeplan } from './built.ts';
 import { until } from './until.ts';
 import { isRunning, startWorkerNode, type WorkerNode } from './worker-node.ts';
@@ -99,21 +100,23 @@ export interface LoadOptions {
   readonly path?: string;
   /** The status of every right answer. Default: 200. */
   readonly status?: number;
+  /** Milliseconds that a client rests after each answer. Default: 0. */
+  readonly restMs?: number;
 }
 
-interface LoadState extends Required<Pick<LoadOptions, 'path' | 'status'>> {
+interface LoadState extends Required<Pick<LoadOptions, 'path' | 'status' | 'restMs'>> {
   answers: number;
   left: number;
   stopping: boolean;
   readonly faults: string[];
 }
 
-/** Asks `shop.test` on keep-alive connections without pause. */
+/** Asks `shop.test` on keep-alive connections again and again. */
 export function startLoad(
   { port, tlsPort }: Pick<WorkerNode, 'port' | 'tlsPort'>,
-  { http1, http2, path = '/', status = 200 }: LoadOptions,
+  { http1, http2, path = '/', status = 200, restMs = 0 }: LoadOptions,
 ): Load {
-  const state: LoadState = { path, status, answers: 0, left: 0, stopping: false, faults: [] };
+  const state: LoadState = { path, status, restMs, answers: 0, left: 0, stopping: false, faults: [] };
   const asking = [
     ...Array.from({ length: http1 }, () => askOn(port, state)),
     ...Array.from({ length: http2 }, () => askOnHttp2(tlsPort!, state)),
@@ -149,6 +152,7 @@ async function askOn(port: number, state: LoadState): Promise<void> {
       });
       sent.end();
     });
+    if (state.restMs > 0) await wait(state.restMs);
   }
   agent.destroy();
 }
@@ -183,6 +187,7 @@ async function askOnHttp2(port: number, state: LoadState): Promise<void> {
         stream.on('close', resolve).resume();
         stream.end();
       });
+      if (state.restMs > 0) await wait(state.restMs);
     }
     session.close();
   }
