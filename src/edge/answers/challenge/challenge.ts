@@ -190,8 +190,7 @@ const NOTHING: readonly string[] = Object.freeze([]);
 /** Challenges without any used proof. */
 export function createChallenges(options: ChallengeOptions): SharedChallenges {
   const keys = createKeyring(options.secrets);
-  const { onUsed } = options;
-  const proofs = createProofs({ keys, ...(onUsed === undefined ? {} : { onUsed }) });
+  const proofs = createProofs({ keys, onUsed: options.onUsed });
 
   return {
     withoutOwn,
