@@ -80,8 +80,8 @@ export async function takeOver(predecessor: Predecessor, running: RunningNode): 
   predecessor.onAbort(() => {
     running.stop(0).finally(() => process.exit(EXIT.server));
   });
+  predecessor.onReport((report) => running.absorb(report as Parameters<RunningNode['absorb']>[0]));
   await predecessor.ready(running.unready);
   await running.openOperations();
   await predecessor.serving();
-  predecessor.onReport((report) => running.absorb(report as Parameters<RunningNode['absorb']>[0]));
 }

@@ -19,10 +19,20 @@ import { ask, isRunning } from '../support/worker-node.ts';
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-node-upgrade-'));
 const file = join(folder, 'edge.yaml');
 const certificates = join(folder, 'certificates');
-/** Upgrades in a row under load. */
-const ROUNDS = sizeOf('EDGEPLAN_UPGRADES', { usual: 2, full: 20 });
-/** Against hangs: each round starts a node beside the load. */
-const LOADED = { ...requires(OPENSSL_MISSING), timeout: 120_000 + ROUNDS * 120_000 };
+/** What happens under load, and how often. */
+const RESTARTS = sizeOf('EDGEPLAN_UPGRADES', { usual: 2, full: 20 });
+const FLAG_CHANGES = sizeOf('EDGEPLAN_FLAG_CHANGES', { usual: 1, full: 5 });
+/** Half of them at once, the others once the running process has released the folder. */
+const FAILING_STARTS = sizeOf('EDGEPLAN_FAILING_STARTS', { usual: 2, full: 5 });
+const STEPS = RESTARTS + FLAG_CHANGES + FAILING_STARTS;
+/** Clients with one connection each: HTTP/1.1, HTTP/2, and WebSockets of each step. */
+const HTTP1 = sizeOf('EDGEPLAN_UPGRADE_CLIENTS', { usual: 16, full: 64 });
+const HTTP2 = HTTP1 / 4;
+const WEBSOCKETS = 4;
+/** Milliseconds that a client rests: a machine of two cores starts the next process beside the load. */
+const REST_MS = 10;
+/** Against hangs: each step starts a node beside the load. */
+const LOADED = { ...requires(OPENSSL_MISSING), timeout: 120_000 + STEPS * 120_000 };
 const HTML = { accept: 'text/html', 'user-agent': 'test/1' };
 
 let origin: Server;
@@ -46,6 +56,7 @@ records:
 rules:
   - { id: 1, type: rate_limit, path_includes: ['/limited'], limit: 3, window_sec: 3600 }
   - { id: 2, type: captcha, path_includes: ['/members/*'], ttl_sec: 3600 }
+  - { id: 3, type: rate_limit, path_includes: ['/steps'], limit: ${STEPS}, window_sec: 86400 }
 `,
   );
   if (OPENSSL_MISSING !== null) return;
@@ -63,7 +74,11 @@ afterAll(() => {
 
 async function start(...args: readonly string[]): Promise<UpgradedNode> {
   const data = mkdtempSync(join(folder, 'data-'));
-  const node = await startUpgradedNode(['--file', file, ...args], { cwd: folder, data });
+  const node = await startUpgradedNode(['--file', file, ...args], {
+    cwd: folder,
+    data,
+    env: { NODE_OPTIONS: '--trace-warnings' },
+  });
   nodes.push(node);
   return node;
 }
@@ -90,49 +105,124 @@ async function openWebSocket(port: number): Promise<{ echo(text: string): Promis
   };
 }
 
+/** A visitor that has solved the challenge of `/members`. */
+async function solveChallenge(port: number) {
+  const sent = { host: 'shop.test', headers: HTML, from: null };
+  const page = await ask({ port, path: '/members/a', headers: HTML });
+  expect(page.status).toBe(403);
+  const proof = await solve({ status: 403, headers: page.headers, body: page.text });
+  const [cookie] = (await hand(port, proof, sent)).headers['set-cookie']![0]!.split(';', 1);
+  return {
+    /** The status of a page with the clearance. */
+    cleared: async (): Promise<number> =>
+      (await ask({ port, path: '/members/a', headers: { ...HTML, cookie: cookie! } })).status,
+    /** Hands the same proof in again. @returns whether it counts */
+    again: async (): Promise<boolean> => (await hand(port, proof, sent)).headers['set-cookie'] !== undefined,
+  };
+}
+
+/** What is done to a running node; `at`: the number among steps of its kind. */
+type Step = (node: UpgradedNode, at: number) => Promise<void>;
+
+/** The same command again, or with another flag. */
+function upgradeBy(flags: (at: number) => readonly string[]): Step {
+  return async (node, at) => {
+    const before = node.pid();
+    const run = await node.upgrade(...flags(at));
+    expect([run.code, run.err.split('\n').at(-2)]).toEqual([0, `process ${node.pid()} serves`]);
+    expect(node.pid()).not.toBe(before);
+  };
+}
+
+/** A build that ends at once, or one that cannot listen after it has got the folder. */
+const failToStart: Step = async (node, at) => {
+  const before = node.pid();
+  if (at % 2 === 0) {
+    const command = { program: process.execPath, args: ['-e', 'process.exit(7)'], folder, env: {} };
+    const path = join(node.data, 'control.sock');
+    const last = await requestUpgrade(path, { command, waitMs: 60_000 }, () => undefined);
+    expect(last).toEqual({ kind: 'failed', reason: expect.stringContaining('exit code 7') });
+  } else {
+    const taken = createTcpServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const run = await node.upgrade('--port', String(port));
+    taken.close();
+    expect([run.code, run.err]).toEqual([4, expect.stringContaining(`port ${port} is taken`)]);
+  }
+  expect(node.pid()).toBe(before);
+};
+
+/** All steps, those of each kind spread over the whole. */
+function stepsOf(): readonly ((node: UpgradedNode) => Promise<void>)[] {
+  const kinds: readonly (readonly [number, Step])[] = [
+    [RESTARTS, upgradeBy(() => [])],
+    [FLAG_CHANGES, upgradeBy((at) => ['--idle', String(50 + at)])],
+    [FAILING_STARTS, failToStart],
+  ];
+  return kinds
+    .flatMap(([count, step]) =>
+      Array.from({ length: count }, (_, at) => ({ place: (at + 0.5) / count, at, step })),
+    )
+    .sort((one, other) => one.place - other.place)
+    .map(
+      ({ at, step }) =>
+        (node) =>
+          step(node, at),
+    );
+}
+
 describe.each(['1', '2'])('a node of %s processes', (workers) => {
-  test('upgrades and changes of flags fail no request', LOADED, async () => {
-    const tls = ['--tls-port', '0', '--certificates', certificates];
-    const node = await start('--workers', workers, '--drain', '2', ...tls);
-    const load = startLoad(node.first, { http1: 16, http2: 4 });
-    await until(() => load.answers() > 100, 'traffic');
-    for (let round = 0; round < ROUNDS; round++) {
-      const before = node.pid();
-      const webSocket = await openWebSocket(node.first.port);
-      const left = load.left();
-      const run = await node.upgrade(...(round % 2 === 0 ? [] : ['--idle', String(50 + round)]));
-      expect([run.code, run.err.split('\n').at(-2)]).toEqual([0, `process ${node.pid()} serves`]);
-      expect(node.pid()).not.toBe(before);
-      // A ping without a body: the process before serves its WebSockets while it drains.
-      expect(await webSocket.echo('\x89\x80\x01\x02\x03\x04')).toBe('\x89\x80\x01\x02\x03\x04');
-      webSocket.socket.destroy();
-      const answers = load.answers();
-      await until(() => load.answers() > answers + 100, 'traffic at the new process');
-      expect(load.left()).toBeGreaterThan(left);
-      await until(() => !isRunning(before), 'the end of the process before');
-    }
-    await load.stop();
-    expect(load.faults).toEqual([]);
-  });
+  test(
+    'restarts, changes of flags and failed upgrades fail no request and lose no count',
+    LOADED,
+    async () => {
+      const tls = ['--tls-port', '0', '--certificates', certificates];
+      const node = await start('--workers', workers, '--drain', '2', ...tls);
+      const { port } = node.first;
+      const { cleared, again } = await solveChallenge(port);
+      const stepped = async (): Promise<number> => (await ask({ port, path: '/steps' })).status;
+      const load = startLoad(node.first, { http1: HTTP1, http2: HTTP2, restMs: REST_MS });
+      await until(() => load.answers() > 100, 'traffic');
+      for (const step of stepsOf()) {
+        const before = node.pid();
+        const webSockets = await Promise.all(Array.from({ length: WEBSOCKETS }, () => openWebSocket(port)));
+        const left = load.left();
+        await step(node);
+        for (const webSocket of webSockets) {
+          // A ping without a body: the process before serves its WebSockets while it drains.
+          expect(await webSocket.echo('\x89\x80\x01\x02\x03\x04')).toBe('\x89\x80\x01\x02\x03\x04');
+          webSocket.socket.destroy();
+        }
+        const answers = load.answers();
+        await until(() => load.answers() > answers + 100, 'further traffic');
+        expect([await stepped(), await cleared(), await again()]).toEqual([200, 200, false]);
+        if (node.pid() === before) continue;
+        expect(load.left()).toBeGreaterThan(left);
+        await until(() => !isRunning(before), 'the end of the process before');
+      }
+      await load.stop();
+      expect(load.faults).toEqual([]);
+      expect(load.answers()).toBeGreaterThan(STEPS * 100);
+      // Each step counted one.
+      expect(await stepped()).toBe(429);
+      // All processes write to one stderr; Node's warnings, such as of listeners, come with a stack there.
+      expect(node.first.err()).not.toMatch(/Warning/);
+    },
+  );
 
   test('counts of a rate limit, used proofs and clearances are valid after an upgrade', async () => {
     const node = await start('--workers', workers);
     const { port } = node.first;
     const limited = async (): Promise<number> => (await ask({ port, path: '/limited' })).status;
-    const sent = { host: 'shop.test', headers: HTML, from: null };
-    const page = await ask({ port, path: '/members/a', headers: HTML });
-    expect(page.status).toBe(403);
-    const proof = await solve({ status: 403, headers: page.headers, body: page.text });
-    const cookie = (await hand(port, proof, sent)).headers['set-cookie']![0]!.split(';', 1)[0]!;
-    const cleared = async (): Promise<number> =>
-      (await ask({ port, path: '/members/a', headers: { ...HTML, cookie } })).status;
+    const { cleared, again } = await solveChallenge(port);
     expect([await limited(), await limited(), await limited()]).toEqual([200, 200, 200]);
     expect(await cleared()).toBe(200);
     expect((await node.upgrade()).code).toBe(0);
     await until(() => !isRunning(node.first.pid), 'the end of the process before');
     expect(await limited()).toBe(429);
     expect(await cleared()).toBe(200);
-    expect((await hand(port, proof, sent)).headers['set-cookie']).toBeUndefined();
+    expect(await again()).toBe(false);
   });
 
   test('SIGUSR2 upgrades to the same command', async () => {

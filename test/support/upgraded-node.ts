@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { connect as connectHttp2, constants } from 'node:http2';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { edgeplan, type Run, startEdgeplan } from './built.ts';
 import { until } from './until.ts';
 import { isRunning, startWorkerNode, type WorkerNode } from './worker-node.ts';
@@ -21,13 +22,21 @@ export interface UpgradedNode {
   end(): Promise<void>;
 }
 
+/** Where a node runs. */
+export interface UpgradedPlace {
+  readonly cwd: string;
+  readonly data: string;
+  /** Variables of its first process and of each upgrade; absent: none. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Starts the node with any ports. @param args without `--port` and `--ops-port` */
 export async function startUpgradedNode(
   args: readonly string[],
-  { cwd, data }: { readonly cwd: string; readonly data: string },
+  { cwd, data, env = {} }: UpgradedPlace,
 ): Promise<UpgradedNode> {
   const all = [...args, '--data', data];
-  const first = await startWorkerNode(all, { cwd });
+  const first = await startWorkerNode(all, { cwd, env });
   const pids = new Set([first.pid]);
   const ports = ['--port', '0', '--ops-port', '0', '--allow-origins', '127.0.0.0/8'];
   const words = (more: readonly string[]): readonly string[] => [
@@ -47,12 +56,12 @@ export async function startUpgradedNode(
     data,
     pid,
     async upgrade(...more) {
-      const run = await edgeplan(words(more), { cwd });
+      const run = await edgeplan(words(more), { cwd, env });
       pid();
       return run;
     },
     follow(seen, ...more) {
-      const child = startEdgeplan(words(more), { cwd });
+      const child = startEdgeplan(words(more), { cwd, env });
       let rest = '';
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         const lines = (rest + text).split('\n');
@@ -82,19 +91,32 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-interface LoadState {
+/** Clients, and what they ask for. */
+export interface LoadOptions {
+  /** Clients of HTTP/1.1 and of HTTP/2. */
+  readonly http1: number;
+  readonly http2: number;
+  /** Default: `/`. */
+  readonly path?: string;
+  /** The status of every right answer. Default: 200. */
+  readonly status?: number;
+  /** Milliseconds that a client rests after each answer. Default: 0. */
+  readonly restMs?: number;
+}
+
+interface LoadState extends Required<Pick<LoadOptions, 'path' | 'status' | 'restMs'>> {
   answers: number;
   left: number;
   stopping: boolean;
   readonly faults: string[];
 }
 
-/** Asks `shop.test` on keep-alive connections without pause. */
+/** Asks `shop.test` on keep-alive connections again and again. */
 export function startLoad(
   { port, tlsPort }: Pick<WorkerNode, 'port' | 'tlsPort'>,
-  { http1, http2 }: { readonly http1: number; readonly http2: number },
+  { http1, http2, path = '/', status = 200, restMs = 0 }: LoadOptions,
 ): Load {
-  const state: LoadState = { answers: 0, left: 0, stopping: false, faults: [] };
+  const state: LoadState = { path, status, restMs, answers: 0, left: 0, stopping: false, faults: [] };
   const asking = [
     ...Array.from({ length: http1 }, () => askOn(port, state)),
     ...Array.from({ length: http2 }, () => askOnHttp2(tlsPort!, state)),
@@ -115,20 +137,22 @@ async function askOn(port: number, state: LoadState): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   while (!state.stopping) {
     await new Promise<void>((resolve) => {
-      const sent = request({ host: '127.0.0.1', port, agent, headers: { host: 'shop.test' } });
+      const { path } = state;
+      const sent = request({ host: '127.0.0.1', port, path, agent, headers: { host: 'shop.test' } });
       const fail = (error: Error): void => {
         state.faults.push(`${error.message}, on a ${sent.reusedSocket ? 'used' : 'new'} connection`);
         resolve();
       };
       sent.on('error', fail);
       sent.on('response', (response) => {
-        if (response.statusCode !== 200) state.faults.push(`status ${response.statusCode}`);
+        if (response.statusCode !== state.status) state.faults.push(`status ${response.statusCode}`);
         if (response.headers.connection === 'close') state.left++;
         response.on('error', fail).on('end', resolve).resume();
         state.answers++;
       });
       sent.end();
     });
+    if (state.restMs > 0) await wait(state.restMs);
   }
   agent.destroy();
 }
@@ -152,9 +176,9 @@ async function askOnHttp2(port: number, state: LoadState): Promise<void> {
     });
     while (!left && !state.stopping && !session.closed) {
       await new Promise<void>((resolve) => {
-        const stream = session.request({ ':path': '/', ':authority': 'shop.test' });
+        const stream = session.request({ ':path': state.path, ':authority': 'shop.test' });
         stream.on('response', (headers) => {
-          if (headers[':status'] !== 200) state.faults.push(`status ${headers[':status']}`);
+          if (headers[':status'] !== state.status) state.faults.push(`status ${headers[':status']}`);
           state.answers++;
         });
         stream.on('error', (error) => {
@@ -163,6 +187,7 @@ async function askOnHttp2(port: number, state: LoadState): Promise<void> {
         stream.on('close', resolve).resume();
         stream.end();
       });
+      if (state.restMs > 0) await wait(state.restMs);
     }
     session.close();
   }

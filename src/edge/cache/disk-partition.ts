@@ -2,6 +2,8 @@
  * The index of the cache files of one domain under one purge epoch: their sizes, and the order of eviction (least recently
  * used first). Plain data and functions on it; `disk.ts` removes the files themselves.
  */
+import { join } from 'node:path';
+import { sha256Hex } from '../../base/platform/cryptography.ts';
 
 export interface PartitionFile {
   /** Octets. */
@@ -20,6 +22,13 @@ export interface DiskPartition {
   used: number;
   /** By name, the least recently used first. */
   readonly files: Map<string, PartitionFile>;
+}
+
+/** The location of a key's file. */
+export interface FilePlace {
+  readonly partition: DiskPartition;
+  readonly name: string;
+  readonly path: string;
 }
 
 /** A partition without files. */
@@ -88,4 +97,15 @@ export function takeExpired(partition: DiskPartition, now: number): readonly str
     taken.push(name);
   }
   return taken;
+}
+
+/** The path of a file by its name, 64 hex digits. */
+export function pathOf({ path }: DiskPartition, name: string): string {
+  return join(path, name.slice(0, 2), name.slice(2));
+}
+
+/** The location of the file of a key. */
+export function placeIn(partition: DiskPartition, key: string): FilePlace {
+  const name = sha256Hex(key);
+  return { partition, name, path: pathOf(partition, name) };
 }

@@ -23,8 +23,11 @@ import {
   createDiskPartition,
   type DiskPartition,
   dropFile,
+  type FilePlace,
   fileShare,
   type PartitionFile,
+  pathOf,
+  placeIn,
   putFile,
   takeExpired,
   takeOverflow,
@@ -51,13 +54,6 @@ export interface DiskOptions {
   readonly maxFiles: number;
   readonly clock: () => number;
   readonly onFault: (error: unknown) => void;
-}
-
-/** The location of a key's file. */
-export interface FilePlace {
-  readonly partition: DiskPartition;
-  readonly name: string;
-  readonly path: string;
 }
 
 export interface Disk {
@@ -91,7 +87,7 @@ export interface Disk {
   domains(): readonly string[];
   /** Resolves when the files of an earlier run are indexed. */
   readonly ready: Promise<void>;
-  /** Reads and writes no more files: another process has the folder. Writes under way end. */
+  /** Reads and writes no more files: another process has the folder. Writes under way end, those that wait are dropped. */
   release(): void;
   /** Reads and writes files again, of which the other process may have made and removed any. */
   reclaim(): void;
@@ -128,6 +124,8 @@ interface DiskState {
   indexed: boolean;
   /** No file is read or written, for good or until `reclaim`. */
   closed: boolean;
+  /** How often the folder was released: another process has removed the unfinished files of writes from before. */
+  releases: number;
 }
 
 export function createDisk(options: DiskOptions): Disk {
@@ -147,18 +145,22 @@ export function createDisk(options: DiskOptions): Disk {
     serial: 0,
     indexed: false,
     closed: false,
+    releases: 0,
   };
   resetTemporary(state);
   const ready = inBackground(state, indexFiles(state));
   const sweep = (): NodeJS.Timeout => setInterval(() => removeExpired(state), SWEEP_MS).unref();
   let sweeping = sweep();
-  const release = (): void => {
+  const end = (): void => {
     state.closed = true;
     clearInterval(sweeping);
   };
   return {
     ready,
-    release,
+    release() {
+      state.releases++;
+      end();
+    },
     reclaim() {
       state.closed = false;
       state.indexed = false;
@@ -191,7 +193,7 @@ export function createDisk(options: DiskOptions): Disk {
       return folders.filter((folder) => !folder.startsWith('#'));
     },
     async close() {
-      release();
+      end();
       while (state.work.size > 0) await Promise.allSettled([...state.work]);
     },
   };
@@ -200,7 +202,8 @@ export function createDisk(options: DiskOptions): Disk {
 /** Removes incomplete files of a process that was killed. */
 function resetTemporary(state: DiskState): void {
   try {
-    rmSync(state.temporary, { recursive: true, force: true });
+    // Retries: the process before may still create the file that it was about to write.
+    rmSync(state.temporary, { recursive: true, force: true, maxRetries: 3 });
     makeFolder(state.temporary, { mode: 0o700 });
   } catch (error) {
     pauseWrites(state, error);
@@ -216,10 +219,18 @@ function inBackground<T>({ work }: DiskState, promise: Promise<T>): Promise<T> {
 /** Stops writing for a while after an error of the disk, and reports the error. */
 function pauseWrites(state: DiskState, error: unknown): void {
   const { clock, onFault } = state.options;
-  // Another process has the folder now, and has removed the file.
+  // Nothing is written any more.
   if (state.closed) return;
   state.pausedUntil = clock() + DISK_REST_MS;
   onFault(error);
+}
+
+/** Handles the failure of a write that begins now. One that the folder was released under has lost its file, which is no fault. */
+function failureOf(state: DiskState): (error: unknown) => void {
+  const { releases } = state;
+  return (error) => {
+    if (releases === state.releases) pauseWrites(state, error);
+  };
 }
 
 function isPaused({ closed, pausedUntil, options }: DiskState): boolean {
@@ -345,18 +356,19 @@ function writeFile(state: DiskState, place: FilePlace, { head, body }: WrittenEn
   if (place.partition.maxOctets < body.length || writing.has(place.path)) return;
   state.backlog += queued;
   writing.set(place.path, true);
-  const written = state.writes
-    .run(() => createFile(state, place, [body, ending]))
-    .finally(() => {
-      state.backlog -= queued;
-      writing.delete(place.path);
-    });
+  const { releases } = state;
+  const create = async () => releases === state.releases && createFile(state, place, [body, ending]);
+  const written = state.writes.run(create).finally(() => {
+    state.backlog -= queued;
+    writing.delete(place.path);
+  });
   void inBackground(state, written);
 }
 
 /** Writes the parts to a temporary file, and moves it into place. */
 async function createFile(state: DiskState, place: FilePlace, parts: readonly Uint8Array[]): Promise<void> {
   const path = temporaryPath(state);
+  const failed = failureOf(state);
   try {
     const handle = await open(path, 'wx', 0o600);
     try {
@@ -372,7 +384,7 @@ async function createFile(state: DiskState, place: FilePlace, parts: readonly Ui
     );
   } catch (error) {
     await unlink(path).catch(() => undefined);
-    pauseWrites(state, error);
+    failed(error);
   }
 }
 
@@ -382,7 +394,7 @@ function openBodyFile(state: DiskState, place: FilePlace, onRest: () => void): C
   writing.set(place.path, true);
   const path = temporaryPath(state);
   const file = createBodyFile(path, {
-    failed: (error) => pauseWrites(state, error),
+    failed: failureOf(state),
     onRest,
     move: async (size) => {
       await moveIntoPlace(path, place);
@@ -476,15 +488,6 @@ function removeExpired(state: DiskState): void {
     void inBackground(state, removeFiles(state, partition, expired));
     evict(state, partition, Number.POSITIVE_INFINITY);
   }
-}
-
-function pathOf({ path }: DiskPartition, name: string): string {
-  return join(path, name.slice(0, 2), name.slice(2));
-}
-
-function placeIn(partition: DiskPartition, key: string): FilePlace {
-  const name = sha256Hex(key);
-  return { partition, name, path: pathOf(partition, name) };
 }
 
 /** The folder name of a domain: its name, or a hash of it if the name has other characters. */

@@ -2,7 +2,7 @@
 import type { Validators } from '../../base/http/conditions.ts';
 import type { HeaderList } from '../../base/http/response.ts';
 import type { CacheMode } from '../../base/vocabulary/vocabulary.ts';
-import type { FilePlace } from './disk.ts';
+import type { FilePlace } from './disk-partition.ts';
 import { CLOCK_SLACK_MS, DISCONNECTED_SEC } from './limits.ts';
 import type { CachedDomain, CachePurges, CacheSettings } from './request.ts';
 

@@ -19,8 +19,11 @@ export interface HandOverParts {
   readonly sockets: () => readonly OpenSocket[];
   /** Why it is not ready for traffic; `null`: it is. */
   readonly unready: () => string | null;
-  /** Stops what only one process may do, and serves on. @returns the state for the successor, of structured clones */
-  readonly release: () => Promise<unknown>;
+  /**
+   * Stops what only one process may do, and serves on. @returns the state for the successor, of structured clones
+   * @param report as `RunningSuccessor`; for what is counted after that state
+   */
+  readonly release: (report: RunningSuccessor['report']) => Promise<unknown>;
   /** Starts again what `release` has stopped. */
   readonly reclaim: () => Promise<void>;
 }
@@ -73,7 +76,7 @@ export async function handOver(
     await successor.reached('loaded', waitMs);
     const unready = parts.unready();
     released = true;
-    const state = await parts.release();
+    const state = await parts.release(successor.running().report);
     await pass(successor, { state, unready, sockets: parts.sockets() });
     onProgress(`process ${successor.child.pid} takes over`);
     await successor.reached('serving', waitMs);

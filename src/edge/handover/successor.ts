@@ -42,7 +42,7 @@ export interface Predecessor {
 
 /** Milliseconds between two looks at the own readiness. */
 const LOOK_MS = 20;
-/** Most reports that wait for `onReport`; a predecessor sends one a second and process. */
+/** Most reports that wait for `onReport`; a predecessor sends some twenty a second and process. */
 const MAX_REPORTS = 10_000;
 
 /** Whether a process takes over from the one that started it. */

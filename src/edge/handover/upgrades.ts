@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { CONTROL_SOCKET, type ControlSocket, openControlSocket, type UpgradeLine } from './control-socket.ts';
+import { endsContainer, ownPlace } from './main-process.ts';
 import type { ProgramCommand } from './messages.ts';
 import { type HandOverParts, handOver, type RunningSuccessor } from './predecessor.ts';
 
@@ -32,6 +33,8 @@ export interface Upgrades {
 export function acceptUpgrades({ data, own, waitMs, parts, leave, note }: UpgradesOptions): Upgrades {
   const path = join(data, CONTROL_SOCKET);
   const stopping = new AbortController();
+  // Now: a process whose parent has ended becomes a child of process 1, which goes on without it.
+  const unreplaceable = endsContainer(ownPlace());
   let control: ControlSocket | null = null;
   let running: Promise<void> | null = null;
 
@@ -50,9 +53,9 @@ export function acceptUpgrades({ data, own, waitMs, parts, leave, note }: Upgrad
   const handed: HandOverParts = {
     ...parts,
     // The successor opens its own at the same path.
-    release() {
+    release(report) {
       close();
-      return parts.release();
+      return parts.release(report);
     },
     async reclaim() {
       await parts.reclaim();
@@ -82,7 +85,8 @@ export function acceptUpgrades({ data, own, waitMs, parts, leave, note }: Upgrad
   /** Why no upgrade can begin now; `null`: one can. */
   function refusal(): string | null {
     if (stopping.signal.aborted) return 'this process is stopping';
-    return running === null ? null : 'another upgrade is under way';
+    if (running !== null) return 'another upgrade is under way';
+    return unreplaceable;
   }
 
   function start(command: ProgramCommand, ms: number, reply: (line: UpgradeLine) => void): void {

@@ -4,7 +4,6 @@
  */
 import type { Logger } from 'pino';
 import type { CountedSeconds } from '../following/traffic/counter.ts';
-import type { NodeReport } from './handed-state.ts';
 
 /** Receives counts. */
 export type CountsSink = (counted: CountedSeconds) => Promise<void>;
@@ -15,7 +14,7 @@ export interface CountsRelay {
   /** Sends what waits and all further counts there; `null`: they wait. */
   to(sink: CountsSink | null): Promise<void>;
   /** Adds what the process before still counts. */
-  absorb(report: NodeReport): void;
+  absorb(counted: CountedSeconds): void;
 }
 
 /** Most counts that wait: those of a minute of a node with 60 workers. More are refused, and their sender repeats them. */
@@ -32,7 +31,7 @@ export function createCountsRelay(log: Pick<Logger, 'error'>): CountsRelay {
   }
   return {
     add,
-    absorb({ counted }) {
+    absorb(counted) {
       add(counted).catch((error: unknown) =>
         log.error({ err: error }, 'counts of the process before are lost'),
       );

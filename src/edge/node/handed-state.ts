@@ -8,6 +8,7 @@ import type { Clearance } from '../../engine/plan/manifest.ts';
 import type { UsedProof } from '../answers/challenge/proof.ts';
 import { readClearance } from '../following/secrets.ts';
 import type { CountedSeconds } from '../following/traffic/counter.ts';
+import type { Visits } from './visit-relay.ts';
 
 /** The version of the form below; another one is not read. */
 const FORMAT = 1;
@@ -36,7 +37,18 @@ export interface HandedState {
 }
 
 /** What a process that drains still counts: for the control plane, or of visitors. */
-export type NodeReport = { readonly kind: 'counted'; readonly counted: CountedSeconds };
+export type NodeReport =
+  | { readonly kind: 'counted'; readonly counted: CountedSeconds }
+  /** Of one of `processes` serving processes, by its number, since its state. */
+  | {
+      readonly kind: 'visits';
+      readonly process: number;
+      readonly processes: number;
+      readonly visits: Visits;
+    };
+
+/** Sends a report. Rejects when the other process has ended. */
+export type ReportSink = (report: NodeReport) => Promise<void>;
 
 /** A state of this version. */
 export function handedState(state: Omit<HandedState, 'format'>): HandedState {
@@ -64,6 +76,18 @@ export function memoryBefore(handed: HandedState | null, index: number, count: n
   const { processes } = handed;
   const own = processes.length === count ? processes[index] : undefined;
   return { counters: own?.counters ?? new Uint8Array(), proofs: processes.flatMap(({ proofs }) => proofs) };
+}
+
+/**
+ * What a process adds of a report: the hits of the process of the same number, and all proofs, as `memoryBefore`.
+ * @param count the number of processes that serve
+ */
+export function visitsOf(
+  { process, processes, visits }: NodeReport & { readonly kind: 'visits' },
+  index: number,
+  count: number,
+): Visits {
+  return processes === count && process === index ? visits : { hits: [], proofs: visits.proofs };
 }
 
 /** A process's memory as JSON carries it: the counters are in base64. */

@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { RATE } from '../../base/buffers/limits.ts';
 import type { SpanSource } from '../../base/telemetry/spans.ts';
+import { steadyNow } from '../../base/text/time.ts';
 import { restoreCounters, saveCounters } from '../../engine/evaluator/counters/saved.ts';
+import { createCounters } from '../../engine/evaluator/counters.ts';
 import type { WafProgram } from '../../engine/evaluator/index.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
 import { createChallenges } from '../answers/challenge/challenge.ts';
@@ -37,6 +39,7 @@ import { FILES_MS } from './certificates.ts';
 import type { ShippedDecisions } from './decision-output.ts';
 import type { ProcessState } from './handed-state.ts';
 import type { ResourceShare } from './resource-shares.ts';
+import { createVisitRelay, type Visits, type VisitsSink } from './visit-relay.ts';
 
 /** Request handling of one process. */
 export interface NodeProcess {
@@ -52,6 +55,10 @@ export interface NodeProcess {
   state(): ProcessState;
   /** Adds what the process before remembered; its counters only before the first request. */
   remember(before: ProcessState): void;
+  /** Sends what it counts of visitors from now on there; `null`: nowhere. */
+  relayVisits(sink: VisitsSink | null): void;
+  /** Adds what another process of the node has counted. */
+  absorb(visits: Visits): void;
   /** Reads the country database and the ranges of bots again, if they changed. */
   reload(): Promise<void>;
   /** Closes files, cache, connections to origins, and last the decision log. */
@@ -107,7 +114,11 @@ export async function createNodeProcess(
   });
   const requestLogs = [metrics, traffic, decisions, shipped].filter((one) => one !== null);
   const cache = openCache(share, log);
-  const challenges = createChallenges({ secrets: (domain) => parts.secrets.of(node.plans, domain) });
+  const visits = createVisitRelay(createCounters({ clock: steadyNow }), log);
+  const challenges = createChallenges({
+    secrets: (domain) => parts.secrets.of(node.plans, domain),
+    onUsed: visits.addProof,
+  });
   const node: EdgeNode = createNode({
     ownTokens: parts.tokens,
     domainTokens: parts.domainTokens,
@@ -141,6 +152,7 @@ export async function createNodeProcess(
     bodyOctets: share.bodyOctets,
     rate: { ...RATE, minRate: share.minRate },
     openOctets: share.openOctets,
+    counters: visits.counters,
     listsHosts: parts.listsHosts,
     onUnserved: (sentence) => log.warn(sentence),
     onFault: (error, about) => log.error({ err: error }, `a fault in ${about}`),
@@ -167,9 +179,15 @@ export async function createNodeProcess(
     handshakes,
     state: () => ({ counters: saveCounters(node.counters), proofs: challenges.usedProofs() }),
     remember,
+    relayVisits: visits.to,
+    absorb({ hits, proofs }) {
+      visits.absorb(hits);
+      challenges.addUsedProofs(proofs);
+    },
     reload: files.reload,
     async close() {
       files.close();
+      await visits.stop();
       await node.close();
       await shipped?.close();
       await decisions?.close();

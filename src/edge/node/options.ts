@@ -8,7 +8,7 @@ import type { PlanSink } from '../following/plan-table.ts';
 import type { SyncOptions } from '../following/sync-run.ts';
 import type { InheritedSockets, OpenSocket } from '../handover/sockets.ts';
 import type { WorkerEvent } from '../workers/messages.ts';
-import type { HandedState, NodeReport } from './handed-state.ts';
+import type { HandedState, NodeReport, ReportSink } from './handed-state.ts';
 
 /** A folder of certificates with their keys, `name.crt` beside `name.key`. */
 export interface CertificateFolder {
@@ -193,15 +193,16 @@ export interface RunningNode {
   /**
    * Stops what one process of a folder may do: follows no control plane, orders no certificates, reports no cache, writes no
    * cached response, releases the folder. Requests are served on. @returns the state for the next process
+   * @param report sends what is counted of visitors after that state
    */
-  release(): Promise<HandedState>;
+  release(report: ReportSink): Promise<HandedState>;
   /** Starts again what `release` has stopped. @throws StoreFault when another process has the folder */
   reclaim(): Promise<void>;
   /**
    * Stops listening and drains as `stop`, for at least `QUIET_MS`; what is still counted goes to `report`.
    * @param report sends to the process that has taken over
    */
-  leave(drainMs: number, report: (counted: NodeReport) => Promise<void>): Promise<void>;
+  leave(drainMs: number, report: ReportSink): Promise<void>;
   /** Takes what the process before still counts. */
   absorb(report: NodeReport): void;
   /** Opens the decision log again and reads changed files (certificates, countries, ranges, plans); for SIGHUP. */

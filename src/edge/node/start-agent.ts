@@ -197,7 +197,8 @@ export async function startAgent({
     unready,
     open,
     absorb(report, handle) {
-      if (report.kind === 'counted') return services.relay.absorb(report);
+      if (report.kind === 'counted') return services.relay.absorb(report.counted);
+      if (report.kind === 'visits') return serving.absorb(report.visits);
       if (report.kind === 'connection') return void (handle && opened?.adopt(report.state, handle));
       const memory = memoryOf(report);
       if (memory !== null) serving.remember(memory);
@@ -243,6 +244,8 @@ async function leaveDoors(doors: OpenDoors, { services, log, send }: Leaving): P
   doors.retire();
   await doors.pause();
   try {
+    // INVARIANT: with the state, so that each hit of requests that are still on their way is in one of the two.
+    services.serving.relayVisits((visits) => send({ kind: 'visits', process: 0, processes: 1, visits }));
     await send(memoryReport(services.serving.state()));
     await doors.handOver((state, handle) => send({ kind: 'connection', state }, handle));
     await services.relay.to((counted) => send({ kind: 'counted', counted }));

@@ -21,8 +21,8 @@ export async function startNode(options: EdgeNodeOptions): Promise<RunningNode> 
   const running = await startProcesses(options);
   return {
     ...running,
-    async release() {
-      const state = await running.release();
+    async release(report) {
+      const state = await running.release(report);
       release();
       return state;
     },

@@ -14,7 +14,7 @@ import { openDecisionLog, openShippedDecisions, type ShippedDecisions } from './
 import { createEnding } from './ending.ts';
 import { createFeedCertificates, createFeedTokens } from './feed-certificates.ts';
 import { createFollowedSource, type FollowedSource } from './followed-source.ts';
-import { type HandedState, handedState, memoryBefore, TICKET_KEY_OCTETS } from './handed-state.ts';
+import { type HandedState, handedState, memoryBefore, TICKET_KEY_OCTETS, visitsOf } from './handed-state.ts';
 import { configuredPorts, type NodeListeners, openListeners } from './listeners.ts';
 import {
   createClearanceSecrets,
@@ -172,16 +172,19 @@ function createHandOver(
 ): Pick<RunningNode, 'sockets' | 'release' | 'reclaim' | 'leave' | 'absorb'> {
   return {
     sockets: () => [...opened.sockets, ...operations.sockets()],
-    async release() {
+    async release(report) {
       opened.stopOrders();
       await relay.to(null);
       await reports.stop();
       await source.pause();
       serving.cache?.releaseDisk();
       await shipped?.release();
+      // INVARIANT: with the state, so that each hit is in one of the two.
+      serving.relayVisits((visits) => report({ kind: 'visits', process: 0, processes: 1, visits }));
       return handedState({ ...memory(), processes: [serving.state()], routeSeed: null });
     },
     async reclaim() {
+      serving.relayVisits(null);
       serving.cache?.reclaimDisk();
       await source.start();
       reports.start();
@@ -193,7 +196,10 @@ function createHandOver(
       await relay.to((counted) => report({ kind: 'counted', counted }));
       await end(Math.max(QUIET_MS, drainMs));
     },
-    absorb: relay.absorb,
+    absorb(report) {
+      if (report.kind === 'counted') relay.absorb(report.counted);
+      else serving.absorb(visitsOf(report, 0, 1));
+    },
   };
 }
 

@@ -24,7 +24,15 @@ import { type CountsRelay, createCountsRelay } from './counts-relay.ts';
 import { openLineWriter } from './decision-output.ts';
 import { createEnding } from './ending.ts';
 import { createFollowedSource, type FollowedSource } from './followed-source.ts';
-import { handedState, memoryBefore, packMemory, TICKET_KEY_OCTETS, unpackMemory } from './handed-state.ts';
+import {
+  handedState,
+  memoryBefore,
+  packMemory,
+  type ReportSink,
+  TICKET_KEY_OCTETS,
+  unpackMemory,
+  visitsOf,
+} from './handed-state.ts';
 import { GRACE_MS, placeOf, urlOf } from './listeners.ts';
 import { randomClearance } from './node-process.ts';
 import { type NodeTelemetryOptions, startNodeTelemetry } from './node-telemetry.ts';
@@ -32,6 +40,7 @@ import { createOperations, isOpenAtStart, type NodeOperations } from './operatio
 import { type EdgeNodeOptions, HTTP, HTTPS, QUIET_MS, type RunningNode, reportReloads } from './options.ts';
 import { followPlans } from './plan-source.ts';
 import { removeOtherCaches, resourceShareOf } from './resource-shares.ts';
+import type { Visits } from './visit-relay.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
 /** Starts the primary and `options.workers` workers; as `startNode`. */
@@ -102,11 +111,11 @@ export async function startWorkers(options: EdgeNodeOptions): Promise<RunningNod
       lines?.reopen();
       reportReloads(log, [source.check(), sharedState.reload()]);
     },
-    async release() {
+    async release(report) {
       orders?.stop();
       await relay.to(null);
       await source.pause();
-      const memories = await running.release();
+      const memories = await running.release(visitsReporter(options, report));
       return handedState({
         clearance: sharedState.clearance() ?? randomClearance(),
         ticketKeys,
@@ -126,8 +135,30 @@ export async function startWorkers(options: EdgeNodeOptions): Promise<RunningNod
       await relay.to((counted) => report({ kind: 'counted', counted }));
       await end(Math.max(QUIET_MS, drainMs));
     },
-    absorb: relay.absorb,
+    absorb: absorber(options, { relay, running }),
     stop: end,
+  };
+}
+
+/** Sends what workers count of visitors to the process that takes over. */
+function visitsReporter({ workers, log }: EdgeNodeOptions, report: ReportSink) {
+  return (process: number, visits: unknown): void => {
+    report({ kind: 'visits', process, processes: workers, visits: visits as Visits }).catch(() =>
+      log.warn({ worker: process }, 'hits of rate limits and proofs are unknown to the next process'),
+    );
+  };
+}
+
+interface AbsorbingParts {
+  readonly relay: Pick<CountsRelay, 'absorb'>;
+  readonly running: Pick<RunningPrimary, 'absorb'>;
+}
+
+/** Adds what the process before still counts to the batches for the control plane, or to the workers. */
+function absorber({ workers }: EdgeNodeOptions, { relay, running }: AbsorbingParts): RunningNode['absorb'] {
+  return (report) => {
+    if (report.kind === 'counted') relay.absorb(report.counted);
+    else running.absorb((index) => visitsOf(report, index, workers));
   };
 }
 

@@ -41,6 +41,7 @@ import { startNodeTelemetry } from './node-telemetry.ts';
 import { HTTP, HTTPS } from './options.ts';
 import { startCacheReports } from './report-cache.ts';
 import { type ResourceShare, workerFolder } from './resource-shares.ts';
+import type { Visits } from './visit-relay.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
 /** Log level of a logger that writes nothing. */
@@ -82,6 +83,8 @@ async function begin(
       before: before === null ? null : unpackMemory(before),
     },
   );
+  const relayVisits = (): void => serving.relayVisits(primary.visited);
+  if (isReleased) relayVisits();
   const { node, metrics, cache } = serving;
   const cacheReports =
     cache === null || !settings.counted
@@ -114,9 +117,15 @@ async function begin(
     async release() {
       cache?.releaseDisk();
       await shipped?.release();
+      // INVARIANT: with the state, so that each hit is in one of the two.
+      relayVisits();
       return packMemory(serving.state());
     },
-    reclaim: () => cache?.reclaimDisk(),
+    absorb: (visits) => serving.absorb(visits as Visits),
+    reclaim() {
+      serving.relayVisits(null);
+      cache?.reclaimDisk();
+    },
     retire() {
       for (const acceptor of acceptors.values()) acceptor.retire();
     },

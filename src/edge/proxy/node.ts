@@ -65,6 +65,8 @@ export interface NodeOptions {
   readonly rate?: RateBounds;
   /** Octets of plans open in memory at most. */
   readonly openOctets: number;
+  /** Rate counters of all domains; absent: new ones. */
+  readonly counters?: BoundedCounters;
   /** The node's own answers to a certificate authority; absent: it requests no certificates. */
   readonly ownTokens?: OwnTokens;
   /** The control plane's answers to one; absent: the node follows none. */
@@ -119,7 +121,7 @@ export function createNode(options: NodeOptions): EdgeNode {
     ...(options.websocketIdleMs === undefined ? {} : { websocketIdleMs: options.websocketIdleMs }),
     ...(options.maxWebsockets === undefined ? {} : { maxWebsockets: options.maxWebsockets }),
   });
-  const counters = createCounters({ clock: steadyNow });
+  const counters = options.counters ?? createCounters({ clock: steadyNow });
   const table = createPlanTable({
     evaluatorOptions: (domain): EvaluatorOptions => ({
       counters,

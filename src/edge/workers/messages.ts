@@ -71,6 +71,8 @@ export type ToWorker =
   | { readonly kind: 'metrics'; readonly number: number }
   /** Stop to use the node's folder; the worker replies `memory`. */
   | { readonly kind: 'release'; readonly number: number }
+  /** What another process has counted of visitors, JSON-safe: add it. */
+  | { readonly kind: 'absorb'; readonly visits: unknown }
   /** Use the folder again. */
   | { readonly kind: 'reclaim' }
   /** Ask clients to close their connections; every request is still served. */
@@ -114,7 +116,9 @@ export type ToPrimary =
   | { readonly kind: 'cached'; readonly report: CacheReport }
   | { readonly kind: 'metrics'; readonly number: number; readonly metrics: readonly MetricMessage[] }
   /** What the worker remembers of visitors, JSON-safe. */
-  | { readonly kind: 'memory'; readonly number: number; readonly memory: unknown };
+  | { readonly kind: 'memory'; readonly number: number; readonly memory: unknown }
+  /** What it has counted of visitors since that, JSON-safe. */
+  | { readonly kind: 'visits'; readonly visits: unknown };
 
 /** A `CountedSecond`, sealed in base64. */
 export interface SecondMessage {

@@ -60,6 +60,9 @@ export interface PrimaryOptions {
   readonly startChecks?: number;
 }
 
+/** Receives what a worker has counted of visitors. */
+export type VisitsReceiver = (index: number, visits: unknown) => void;
+
 /** A primary whose workers have started. */
 export interface RunningPrimary {
   /** Bound addresses, by listener name. */
@@ -68,8 +71,13 @@ export interface RunningPrimary {
   readonly servers: ReadonlyMap<string, Server>;
   /** The key by which addresses are assigned to workers. */
   readonly routeSeed: number;
-  /** Makes workers stop to use the node's folder. @returns what each remembers; `null`: nothing */
-  release(): Promise<readonly unknown[]>;
+  /**
+   * Makes workers stop to use the node's folder. @returns what each remembers; `null`: nothing
+   * @param onVisits called with what a worker has counted of visitors since, by its number; JSON-safe
+   */
+  release(onVisits: VisitsReceiver): Promise<readonly unknown[]>;
+  /** Adds to each worker what another process has counted of visitors, JSON-safe, by its number. */
+  absorb(visitsOf: (index: number) => unknown): void;
   /** Makes workers use the folder again. */
   reclaim(): void;
   /** Accepts no more connections; those accepted are served on. */
@@ -103,8 +111,8 @@ interface PrimaryState {
   /** Connections that came before the workers were created. */
   readonly early: { readonly socket: Socket; readonly listener: string }[];
   isStopping: boolean;
-  /** Another process has the node's folder. */
-  isReleased: boolean;
+  /** Set while another process has the node's folder. */
+  onVisits: VisitsReceiver | null;
 }
 
 /**
@@ -127,7 +135,7 @@ export async function startPrimary(options: PrimaryOptions): Promise<RunningPrim
     totals: createTotals(workers, options.registry),
     early: [],
     isStopping: false,
-    isReleased: false,
+    onVisits: null,
   };
   try {
     await listen(state, (place) => !isServed(place));
@@ -142,12 +150,15 @@ export async function startPrimary(options: PrimaryOptions): Promise<RunningPrim
     addresses: addressesOf(state.servers),
     servers: state.servers,
     routeSeed: seed,
-    release() {
-      state.isReleased = true;
+    release(onVisits) {
+      state.onVisits = onVisits;
       return Promise.all(workers.map((worker) => worker.release()));
     },
+    absorb(visitsOf) {
+      for (const [index, worker] of workers.entries()) worker.absorb(visitsOf(index));
+    },
     reclaim() {
-      state.isReleased = false;
+      state.onVisits = null;
       for (const worker of workers) worker.reclaim();
     },
     unlisten: () => unlisten(state),
@@ -222,11 +233,12 @@ function startAll(state: PrimaryState): void {
         settings,
         changes: sharedState.changes(),
         before: takeBefore(index),
-        isReleased: state.isReleased,
+        isReleased: state.onVisits !== null,
       }),
       onOutput: options.onOutput,
       onCounted: options.onCounted,
       onCached: options.onCached,
+      onVisits: (visits) => state.onVisits?.(index, visits),
       onDamaged: sharedState.verify,
       onEvent: options.onEvent,
       onLost: totals.retire,

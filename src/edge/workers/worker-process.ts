@@ -88,6 +88,8 @@ export interface WorkerProcess {
    * not reply. `isReleased` of the next start messages is the caller's.
    */
   release(): Promise<unknown>;
+  /** Adds what another process has counted of visitors, JSON-safe. */
+  absorb(visits: unknown): void;
   /** Makes it use the folder again. */
   reclaim(): void;
   /** Makes it ask clients to close their connections, now and after each restart. */
@@ -106,6 +108,8 @@ export interface WorkerProcessOptions {
   readonly onCounted: (counted: CountedSeconds) => void;
   /** Called with what the worker's cache has stored. */
   readonly onCached: (report: CacheReport) => void;
+  /** Called with what the worker has counted of visitors since its `release`. */
+  readonly onVisits: (visits: unknown) => void;
   /** Called with a name whose plan the worker cannot read. */
   readonly onDamaged: (name: string) => void;
   readonly onEvent: (event: WorkerEvent) => void;
@@ -200,6 +204,7 @@ export function createWorkerProcess(options: WorkerProcessOptions): WorkerProces
       if (!state.isReady || state.child?.connected !== true) return Promise.resolve(null);
       return state.releaseRequests.send((number) => post(state, { kind: 'release', number }));
     },
+    absorb: (visits) => post(state, { kind: 'absorb', visits }),
     reclaim: () => post(state, { kind: 'reclaim' }),
     async stop(graceMs) {
       clearInterval(checks);
@@ -287,6 +292,9 @@ function handleMessage(state: WorkerState, message: ToPrimary): void {
       return;
     case 'cached':
       options.onCached(message.report);
+      return;
+    case 'visits':
+      options.onVisits(message.visits);
       return;
     case 'damaged':
       options.onDamaged(message.name);

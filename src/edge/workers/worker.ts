@@ -43,6 +43,8 @@ export interface JoinedWorker {
   readonly reload: () => Promise<void>;
   /** Stops to use the node's folder. @returns what it remembers of visitors, JSON-safe */
   readonly release: () => Promise<unknown>;
+  /** Adds what another process has counted of visitors. */
+  readonly absorb: (visits: unknown) => void;
   /** Uses the folder again. */
   readonly reclaim: () => void;
   /** Asks clients to close their connections; every request is still served. */
@@ -57,6 +59,8 @@ export interface PrimaryChannel {
   counted(counted: CountedSeconds): Promise<void>;
   /** Sends a report of the cache; resolves and rejects as `counted`. */
   cached(report: CacheReport): Promise<void>;
+  /** Sends what is counted of visitors, JSON-safe; resolves and rejects as `counted`. */
+  visited(visits: unknown): Promise<void>;
   /** Reports that the plan of a name is damaged. */
   damaged(name: string): void;
 }
@@ -140,6 +144,9 @@ function handleMessage(state: MemberState, message: ToWorker, socket: Socket | u
         post({ kind: 'memory', number: message.number, memory: await member.release() });
       });
       return;
+    case 'absorb':
+      whenStarted(state, (member) => member.absorb(message.visits));
+      return;
     case 'reclaim':
       whenStarted(state, (member) => member.reclaim());
       return;
@@ -163,6 +170,7 @@ async function start(state: MemberState, message: WorkerStart): Promise<JoinedWo
         droppedTops,
       }),
     cached: (report) => send({ kind: 'cached', report }),
+    visited: (visits) => send({ kind: 'visits', visits }),
     damaged: (name) => post({ kind: 'damaged', name }),
   });
   state.member = member;

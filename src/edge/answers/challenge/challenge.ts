@@ -25,7 +25,7 @@ import {
   toBase64url,
   withoutOwn,
 } from './keys.ts';
-import { createProofs, type Proofs, SOLVER } from './proof.ts';
+import { createProofs, type ProofOptions, type Proofs, SOLVER } from './proof.ts';
 
 /**
  * Rounds of PBKDF2 for one attempt, and what a key has to begin with: 256 attempts on average. Over https a browser's own
@@ -179,6 +179,8 @@ export interface ChallengeOptions {
   readonly secrets: (domain: string) => Secrets;
   /** For tests: rounds of PBKDF2 for one attempt; default `COST`. */
   readonly cost?: number;
+  /** As `ProofOptions`. */
+  readonly onUsed?: ProofOptions['onUsed'];
 }
 
 const NOT_STORED = ['Cache-Control', 'no-store'] as const;
@@ -188,7 +190,7 @@ const NOTHING: readonly string[] = Object.freeze([]);
 /** Challenges without any used proof. */
 export function createChallenges(options: ChallengeOptions): SharedChallenges {
   const keys = createKeyring(options.secrets);
-  const proofs = createProofs({ keys });
+  const proofs = createProofs({ keys, onUsed: options.onUsed });
 
   return {
     withoutOwn,

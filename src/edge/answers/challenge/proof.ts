@@ -56,9 +56,11 @@ export interface ProofPlace {
 export interface ProofOptions {
   readonly keys: Keyring;
   readonly maxUsed?: number;
+  /** Called with each proof that is handed in here. */
+  readonly onUsed?: ((proof: UsedProof) => void) | undefined;
 }
 
-export function createProofs({ keys, maxUsed = MAX_USED_PROOFS }: ProofOptions): Proofs {
+export function createProofs({ keys, maxUsed = MAX_USED_PROOFS, onUsed }: ProofOptions): Proofs {
   /** Signatures of proofs handed in, in that order, which is the order they expire in, more or less. */
   const used = new Map<string, number>();
 
@@ -68,7 +70,9 @@ export function createProofs({ keys, maxUsed = MAX_USED_PROOFS }: ProofOptions):
       used.delete(oldest);
     }
     if (used.has(signature)) return false;
-    used.set(signature, now / 1_000 + PROOF_SEC);
+    const expires = now / 1_000 + PROOF_SEC;
+    used.set(signature, expires);
+    onUsed?.([signature, expires]);
     return true;
   }
 

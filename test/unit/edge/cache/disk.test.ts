@@ -261,3 +261,72 @@ describe('a disk partition', () => {
     expect([...partition.files.keys()][0]).toBe(name);
   });
 });
+
+describe('a folder that another process takes and gives back', () => {
+  /** Whether the file of a key is there for the disk, and its content; `null`: it has none. */
+  async function content(disk: Disk, key: string): Promise<string | null> {
+    const place = disk.enter(domain(), key);
+    const found = await disk.read(place, 100);
+    return found?.body == null ? null : Buffer.from(found.body).toString();
+  }
+
+  test('a released disk reads and writes nothing', async () => {
+    const disk = openDisk();
+    await written(disk, 'before');
+    disk.release();
+    const place = disk.enter(domain(), 'before');
+    expect(disk.mayHave(place)).toBe(false);
+    const after = disk.enter(domain(), 'after');
+    disk.write(after, { key: 'after' }, BODY);
+    await disk.close();
+    expect(existsSync(after.path)).toBe(false);
+    expect(existsSync(place.path)).toBe(true);
+  });
+
+  test('a disk that reclaims has the files that the other process has made, and none that it has removed', async () => {
+    const disk = openDisk();
+    await written(disk, 'removed');
+    await written(disk, 'stays');
+    disk.release();
+    const other = openDisk();
+    await other.ready;
+    other.remove(other.enter(domain(), 'removed'));
+    await written(other, 'made');
+    await expect.poll(() => content(other, 'removed')).toBeNull();
+    other.release();
+    await other.close();
+    disk.reclaim();
+    expect(await content(disk, 'stays')).toBe(BODY.toString());
+    expect(await content(disk, 'made')).toBe(BODY.toString());
+    expect(await content(disk, 'removed')).toBeNull();
+    await expect.poll(() => disk.usage(domain()).files).toBe(2);
+    await written(disk, 'written again');
+    expect(faults).toEqual([]);
+  });
+
+  test('writes under way at the release do not fail later ones', async () => {
+    const disk = openDisk();
+    const keys = Array.from({ length: 50 }, (_, at) => `under way ${at}`);
+    for (const key of keys) disk.write(disk.enter(domain(), key), { key }, BODY);
+    disk.release();
+    // Removes the files that are being written.
+    const other = openDisk();
+    await other.close();
+    disk.reclaim();
+    await written(disk, 'later');
+    for (const key of keys) expect([BODY.toString(), null]).toContain(await content(disk, key));
+    expect(faults).toEqual([]);
+  });
+
+  test('what the other process has purged is not served after a reclaim', async () => {
+    const disk = openDisk();
+    await written(disk, 'k');
+    disk.release();
+    const other = openDisk();
+    await other.ready;
+    other.enter(domain(1), 'k');
+    await other.close();
+    disk.reclaim();
+    expect(await disk.read(disk.enter(domain(1), 'k'), 100)).toBeNull();
+  });
+});
