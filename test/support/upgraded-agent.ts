@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { constants } from 'node:http2';
 import { join } from 'node:path';
 import type { JsonObject } from '@bufbuild/protobuf';
 import { edgeplan, type Run, startEdgeplan } from './built.ts';
@@ -262,9 +261,11 @@ async function askGrpc(address: string, state: LoadState): Promise<void> {
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         const isRefused =
-          code === 'ERR_HTTP2_GOAWAY_SESSION' ||
-          String(error).includes(String(constants.NGHTTP2_REFUSED_STREAM));
-        if (!left || !isRefused) noteFault(state, 'gRPC', error);
+          code === 'ERR_HTTP2_GOAWAY_SESSION' || String(error).includes('NGHTTP2_REFUSED_STREAM');
+        // The client refuses it before it reports the GOAWAY.
+        const isLeft = (): boolean => left || session.closed;
+        if (!isRefused) noteFault(state, 'gRPC', error);
+        else await until(isLeft, 'the GOAWAY', 10_000).catch(() => noteFault(state, 'gRPC', error));
       }
     }
     session.close();

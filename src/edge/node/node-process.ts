@@ -8,7 +8,7 @@ import { restoreCounters, saveCounters } from '../../engine/evaluator/counters/s
 import { createCounters } from '../../engine/evaluator/counters.ts';
 import type { WafProgram } from '../../engine/evaluator/index.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
-import { createChallenges } from '../answers/challenge/challenge.ts';
+import { createChallenges, type SharedChallenges } from '../answers/challenge/challenge.ts';
 import type { Secrets } from '../answers/challenge/keys.ts';
 import { createCache } from '../cache/cache.ts';
 import type { HttpCache } from '../cache/request.ts';
@@ -39,7 +39,7 @@ import { FILES_MS } from './certificates.ts';
 import type { ShippedDecisions } from './decision-output.ts';
 import type { ProcessState } from './handed-state.ts';
 import type { ResourceShare } from './resource-shares.ts';
-import { createVisitRelay, type Visits, type VisitsSink } from './visit-relay.ts';
+import { createVisitRelay, type VisitRelay, type Visits, type VisitsSink } from './visit-relay.ts';
 
 /** Request handling of one process. */
 export interface NodeProcess {
@@ -157,11 +157,8 @@ export async function createNodeProcess(
     onUnserved: (sentence) => log.warn(sentence),
     onFault: (error, about) => log.error({ err: error }, `a fault in ${about}`),
   });
-  const remember = (before: ProcessState): void => {
-    restoreCounters(node.counters, before.counters);
-    challenges.addUsedProofs(before.proofs);
-  };
-  if (parts.before != null) remember(parts.before);
+  const memory = createMemory({ node, challenges, visits });
+  if (parts.before != null) memory.remember(parts.before);
   if (shipped !== null) addShippedLog(metrics.registry, shipped);
   const connections = createBounds(share, log);
   const handshakes = createRefusedHandshakes((sentence) => log.warn(sentence));
@@ -177,13 +174,7 @@ export async function createNodeProcess(
     metrics,
     connections,
     handshakes,
-    state: () => ({ counters: saveCounters(node.counters), proofs: challenges.usedProofs() }),
-    remember,
-    relayVisits: visits.to,
-    absorb({ hits, proofs }) {
-      visits.absorb(hits);
-      challenges.addUsedProofs(proofs);
-    },
+    ...memory,
     reload: files.reload,
     async close() {
       files.close();
@@ -191,6 +182,32 @@ export async function createNodeProcess(
       await node.close();
       await shipped?.close();
       await decisions?.close();
+    },
+  };
+}
+
+interface MemoryParts {
+  readonly node: Pick<EdgeNode, 'counters'>;
+  readonly challenges: SharedChallenges;
+  readonly visits: VisitRelay;
+}
+
+/** What a process knows of visitors, and how another one gets it. */
+function createMemory({
+  node,
+  challenges,
+  visits,
+}: MemoryParts): Pick<NodeProcess, 'state' | 'remember' | 'relayVisits' | 'absorb'> {
+  return {
+    state: () => ({ counters: saveCounters(node.counters), proofs: challenges.usedProofs() }),
+    remember(before) {
+      restoreCounters(node.counters, before.counters);
+      challenges.addUsedProofs(before.proofs);
+    },
+    relayVisits: visits.to,
+    absorb({ hits, proofs }) {
+      visits.absorb(hits);
+      challenges.addUsedProofs(proofs);
     },
   };
 }

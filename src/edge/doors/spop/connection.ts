@@ -126,8 +126,10 @@ export function serveConnection(
   return {
     pause: () => handleOf(socket)?.readStop(),
     isIdle() {
-      const isWaiting = connection.isPaused || socket.readableLength > 0;
-      return connection.pending === 0 && socket.writableLength === 0 && !isWaiting;
+      const isReadable = connection.isPaused || socket.readableLength > 0;
+      // ACKs of decisions that were awaited are written at the end of their turn.
+      const isWriting = connection.acks.length > 0 || socket.writableLength > 0;
+      return connection.pending === 0 && !isWriting && !isReadable;
     },
     handOver() {
       if (connection.state === 'ending' || handleOf(socket) === null) return null;
@@ -137,7 +139,7 @@ export function serveConnection(
     handle: () => handleOf(socket)!,
     resume: () => handleOf(socket)?.readStart(),
     quietMs() {
-      const isBusy = connection.pending > 0 || socket.writableLength > 0;
+      const isBusy = connection.pending > 0 || connection.acks.length > 0 || socket.writableLength > 0;
       return isBusy ? 0 : performance.now() - connection.lastFrameAt;
     },
     disconnect: () => end(connection, agentDisconnect('normal', 'the agent stops')),
