@@ -260,7 +260,7 @@ async function steady(server: Server, { perSecond, seconds }: Steady): Promise<r
   while (visits.length < perSecond * seconds) {
     const due = Math.min(perSecond * seconds, ((performance.now() - began) / 1_000) * perSecond);
     while (visits.length < due) visits.push(visit(server, connections));
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 1));
   }
   const times = await Promise.all(visits);
   connections.destroy();

@@ -124,7 +124,7 @@ export async function openSpopLoad({ port, host, connections, window }: SpopLoad
             const now = performance.now();
             sentAt.set(send(lines[sent % lines.length]!), now);
           }
-          await new Promise((resolve) => setImmediate(resolve));
+          await new Promise((resolve) => setTimeout(resolve, 1));
         }
         const until = performance.now() + 10_000;
         while (sentAt.size > 0 && performance.now() < until)
