@@ -32,7 +32,7 @@ export interface DoorCheckLine {
   readonly name: string;
   /** Whether the proxy does what it should: `result` is `holds`. */
   readonly holds: boolean;
-  /** `passed`: a response lets the request through. `unanswered`: there is none in time, which only attacks may get. */
+  /** `passed`: a response lets the request through. `unanswered`: no response in time, which only attacks may get. */
   readonly result: 'holds' | 'passed' | 'unanswered';
   /** `403`, `403, 200`, `no response`, `the connection broke: …`. */
   readonly outcome: string;
