@@ -7,7 +7,7 @@ import { isIP } from 'node:net';
 import { InvalidArgumentError, Option } from 'commander';
 import { StoreFault } from '../base/storage/fault.ts';
 import type { DoorSecrets } from '../edge/doors/http/secrets.ts';
-import { type DoorAddress, EXT_AUTHZ, FORWARD_AUTH, SPOP } from '../edge/doors/listener.ts';
+import { type DoorAddress, EXT_AUTHZ, FORWARD_AUTH, SocketPathFault, SPOP } from '../edge/doors/listener.ts';
 import type { DoorSettings } from '../edge/node/agent-doors.ts';
 import type { AgentOptions } from '../edge/node/start-agent.ts';
 import { CommandFault, EXIT, inputFault, readFault, reasonOf, usageFault, writeFault } from './exit.ts';
@@ -107,9 +107,19 @@ function doorOptions(): readonly Option[] {
   ];
 }
 
+/** Octets of the path of a unix socket: 107 in all (unix(7)), some of which a name for the time of binding needs. */
+const MAX_SOCKET_PATH = 95;
+
 /** Reads `host:port`, `[address]:port` or `unix:/path`. */
 export function readDoorAddress(text: string): DoorAddress {
-  if (text.startsWith('unix:/')) return { path: text.slice('unix:'.length) };
+  if (text.startsWith('unix:/')) {
+    const path = text.slice('unix:'.length);
+    // A longer one is cut by the system without a word, and the door would be elsewhere.
+    if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
+      throw new InvalidArgumentError(`the path of a unix socket has at most ${MAX_SOCKET_PATH} octets.`);
+    }
+    return { path };
+  }
   const parts = /^(?:\[([0-9a-f:.]+)\]|([^:\s]+)):(\d{1,5})$/i.exec(text);
   const host = parts?.[1] ?? parts?.[2] ?? '';
   const port = Number(parts?.[3] ?? -1);
@@ -258,6 +268,9 @@ function isLoopback(host: string): boolean {
 export function agentFault(error: unknown, { opsPort, opsAddress }: AgentFlags): unknown {
   if (error instanceof CommandFault) return error;
   if (error instanceof StoreFault) return storeFault(error);
+  if (error instanceof SocketPathFault) {
+    return new CommandFault(EXIT.server, error.message, { cause: error, remedy: error.remedy });
+  }
   const { code, address, port, path, syscall } = error as NodeJS.ErrnoException & {
     readonly address?: string;
     readonly port?: number;
@@ -265,10 +278,18 @@ export function agentFault(error: unknown, { opsPort, opsAddress }: AgentFlags):
   if (port !== undefined && port === opsPort) {
     return listenFault(error, { host: opsAddress, ports: { '--ops-port': opsPort } }) ?? error;
   }
-  if (syscall === 'listen' && code === 'EADDRINUSE') {
-    const place = port === undefined || port < 0 ? String(address) : `${address}:${port}`;
-    const remedy = 'choose another address for the door, or end the process that listens there';
-    return new CommandFault(EXIT.server, `the address ${place} is taken`, { cause: error, remedy });
+  if (syscall === 'listen' || syscall === 'bind') {
+    const isPath = port === undefined || port < 0;
+    const place = isPath ? String(address) : `${address}:${port}`;
+    if (code === 'EADDRINUSE') {
+      const remedy = 'choose another address for the door, or end the process that listens there';
+      return new CommandFault(EXIT.server, `the address ${place} is taken`, { cause: error, remedy });
+    }
+    const message = `a door cannot listen at ${place}: ${reasonOf(error)}`;
+    const remedy = isPath
+      ? 'name a path in a folder that exists and that this user may write to'
+      : 'choose an address of this machine and a port that this user may open';
+    return new CommandFault(EXIT.server, message, { cause: error, remedy });
   }
   return path !== undefined && syscall !== undefined ? writeFault(path, error) : error;
 }

@@ -182,6 +182,18 @@ describe('what an agent does not start with', () => {
       ['--spop', '127.0.0.1:0', '--secret-file', 'door.secret'],
       /no effect without/,
     ],
+    [
+      'the path of a socket in no folder',
+      ['--spop', 'unix:/no-such-folder/spop.sock'],
+      /cannot listen at \/no-such-folder\/spop\.sock.*\n.*a folder that exists/,
+    ],
+    ['a path that is a file', ['--spop', `unix:${file}`], /is a file and no socket\n.*another path/],
+    ['a path that the system would cut', ['--spop', `unix:/${'a'.repeat(95)}`], /at most 95 octets/],
+    [
+      'an address of another machine',
+      ['--spop', '192.0.2.1:9000'],
+      /cannot listen at 192\.0\.2\.1:9000.*\n.*an address of this machine/,
+    ],
     ['two sources of plans', ['--spop', '127.0.0.1:0', '--control', 'http://127.0.0.1:1'], /not from both/],
   ])('%s', async (_, args, message) => {
     writeFileSync(join(folder, 'short.secret'), 'short\n');
@@ -190,6 +202,7 @@ describe('what an agent does not start with', () => {
     });
     expect(run.code).not.toBe(0);
     expect(run.err).toMatch(message);
+    expect(run.err).not.toContain('this is a bug');
     expect(run.err).not.toContain(SECRET);
   });
 

@@ -130,15 +130,30 @@ async function bindPath(server: Server, path: string): Promise<void> {
   renameSync(bound, path);
 }
 
+/** The path of a unix socket that a door cannot have. */
+export class SocketPathFault extends Error {
+  /** What to change. */
+  readonly remedy: string;
+
+  constructor(message: string, remedy: string) {
+    super(message);
+    this.name = 'SocketPathFault';
+    this.remedy = remedy;
+  }
+}
+
 /** Accepts a path without a file, or with the socket file of a process that has ended. */
 async function checkFree(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isSocket()) {
-    throw new Error(`\`${path}\` is a file and no socket; name another path, or remove the file`);
+    throw new SocketPathFault(`\`${path}\` is a file and no socket`, 'name another path, or remove the file');
   }
   if (await isServed(path)) {
-    throw new Error(`\`${path}\` is served by another process; stop it, or name another path`);
+    throw new SocketPathFault(
+      `\`${path}\` is served by another process`,
+      'stop that process, or name another path',
+    );
   }
 }
 
