@@ -241,9 +241,9 @@ test.each([1, 2])(
       node.signal('SIGHUP');
       await until(() => probed.waiting.length === workers, 'a probe of each process');
       expect(await node.status('/readyz')).toBe(200);
+    } finally {
       probed.answer();
       expect(await end(node)).toBe(0);
-    } finally {
       probed.close();
     }
   },
