@@ -79,7 +79,15 @@ export async function startHaproxyWith(
   const own = mkdtempSync(join(folder, 'haproxy-'));
   const [port, tlsPort] = [await freePort(), await freePort()];
   const spoe = join(own, 'spoe.cfg');
-  writeFileSync(spoe, shipped('spoe.cfg'));
+  // A machine that is busy otherwise must not turn a slow decision into a refused request.
+  const asks = [
+    replaced('timeout processing 500ms', 'timeout processing 60s'),
+    replaced('timeout hello 2s', 'timeout hello 60s'),
+  ];
+  writeFileSync(
+    spoe,
+    asks.reduce((text, one) => one(text), shipped('spoe.cfg')),
+  );
   const secure = `bind 127.0.0.1:${tlsPort} ssl crt ${folder}/shop.pem alpn h2,http/1.1`;
   const common = [
     replaced('    log stdout format raw local0\n', '    nbthread 1\n'),
@@ -90,6 +98,8 @@ export async function startHaproxyWith(
     replaced('/etc/haproxy/spoe.cfg', spoe),
     replaced('127.0.0.1:9000 ', `127.0.0.1:${agent?.spop} `),
     replaced('server agent 127.0.0.1:9001', `server agent 127.0.0.1:${agent?.http}`),
+    replaced('timeout connect 1s', 'timeout connect 60s'),
+    replaced('check inter 1s fall 3 rise 1', 'check inter 1s fall 1000 rise 1'),
   ];
   const changes = agent === null ? [...common, withoutAgent] : [...common, ...asking];
   const file = join(own, 'haproxy.cfg');
