@@ -4,7 +4,6 @@
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type IncomingHttpHeaders, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -21,6 +20,7 @@ import {
   spopClient,
 } from '../support/spop-frames.ts';
 import { until } from '../support/until.ts';
+import { askHttp, type DoorReply } from '../support/upgraded-agent.ts';
 
 const SECRET = 'a-secret-of-more-than-sixteen-octets';
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-open-'));
@@ -89,29 +89,12 @@ const FACTS = {
   'X-Forwarded-For': '192.0.2.7',
 };
 
-interface Reply {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
 function get(
   port: number,
   path: string,
   headers: Readonly<Record<string, string | string[]>> = {},
-): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, headers }, (response) => {
-      let body = '';
-      response.setEncoding('latin1').on('data', (part: string) => {
-        body += part;
-      });
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
-      );
-    });
-    sent.on('error', reject).end();
-  });
+): Promise<DoorReply> {
+  return askHttp(`tcp://127.0.0.1:${port}`, { path, headers });
 }
 
 /** The variables that HAProxy gets of two requests: a whole one, and one without its port. */

@@ -135,7 +135,7 @@ export function askHttp(
 
 interface HttpQuestion {
   readonly path?: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | string[]>>;
   readonly agent?: Agent | false;
 }
 
