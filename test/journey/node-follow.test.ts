@@ -462,6 +462,23 @@ describe('a control plane restored from a backup', () => {
     await until(() => node.decide('shop.test', '/later') === 'block', 'the feed in the new epoch');
   });
 
+  test('has its newest plan installed although the one before is installed while the manifest is read', async () => {
+    const node = await start({ times: { lastRetryMs: 3_600_000, compareMs: 3_600_000 } });
+    await settled(node, 'the empty manifest');
+    let isEpochRead = false;
+    proxy.before = async (path) => {
+      if (path.startsWith('/nodes/plans/')) await until(() => isEpochRead, 'the manifest of the new epoch');
+      if (!path.startsWith('/nodes/manifest')) return;
+      isEpochRead = true;
+      await until(() => node.decide('shop.test', '/') === 'forward', 'the first plan');
+    };
+    const domain = await addDomain(house, 'shop.test');
+    await until(() => proxy.asked.some((path) => path.startsWith('/nodes/plans/')), 'a request for its plan');
+    await beginEpoch(house.store, Date.now());
+    await addDrop(house, domain, '/after');
+    await until(() => node.decide('shop.test', '/after') === 'block', 'the newest plan');
+  });
+
   test('is refused with pages of an earlier epoch', async () => {
     await addDomain(house, 'shop.test');
     await beginEpoch(house.store, Date.now());

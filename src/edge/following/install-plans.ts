@@ -201,13 +201,15 @@ function restore(state: InstallState): void {
 
 function offer(state: InstallState, entry: ManifestEntry, { keyId, asOf }: EntrySource): void {
   const { domain, revision, digest, tombstone } = entry;
-  // Installed after the page was requested: the page may be older.
-  if (asOf !== null && (state.touched.get(domain) ?? 0) > asOf) return;
   const task = state.wanted.get(domain);
   const pending = task !== undefined && task.keyId === keyId ? task.entry : null;
   if (pending !== null && pending.revision > revision) return;
   const stored = state.planStore.names.get(domain);
   const known = stored !== undefined && stored.keyId === keyId ? stored : undefined;
+  // INVARIANT: only an entry that may be older is dropped. The feed does not repeat a newer one: after the comparison of a
+  // new epoch it continues behind this page.
+  const isOvertaken = asOf !== null && (state.touched.get(domain) ?? 0) > asOf;
+  if (isOvertaken && (stored === undefined || (known !== undefined && revision <= known.revision))) return;
   if (known !== undefined && isStepBack(known, entry)) {
     const reason = stepBackReason(known, revision);
     if (asOf === null) state.onSuspicion();
