@@ -4,7 +4,7 @@
  * earlier run are indexed in the background after a start. The folder belongs to one process. A failing disk
  * never stops serving.
  */
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -202,9 +202,11 @@ export function createDisk(options: DiskOptions): Disk {
 /** Removes incomplete files of a process that was killed. */
 function resetTemporary(state: DiskState): void {
   try {
-    // Retries: the process before may still create the file that it was about to write.
-    rmSync(state.temporary, { recursive: true, force: true, maxRetries: 3 });
     makeFolder(state.temporary, { mode: 0o700 });
+    // Not the folder: the process before may still create the file that it was about to write.
+    for (const name of readdirSync(state.temporary)) {
+      rmSync(join(state.temporary, name), { recursive: true, force: true });
+    }
   } catch (error) {
     pauseWrites(state, error);
   }
