@@ -6,15 +6,12 @@ import { join } from 'node:path';
 import { createLog } from '../../src/base/telemetry/redacting-log.ts';
 import { serveEdgeFile } from '../../src/cli/watch-file.ts';
 import { createControl } from '../../src/edge/following/control-plane.ts';
+import { randomClearance } from '../../src/edge/following/secrets.ts';
 import { createTrafficCounter } from '../../src/edge/following/traffic/counter.ts';
 import { openTraffic } from '../../src/edge/following/traffic/traffic.ts';
 import { listenHttp } from '../../src/edge/listeners/http.ts';
 import { createFeedTokens } from '../../src/edge/node/feed-certificates.ts';
-import {
-  createClearanceSecrets,
-  createNodeProcess,
-  randomClearance,
-} from '../../src/edge/node/node-process.ts';
+import { createClearanceSecrets, createNodeProcess } from '../../src/edge/node/node-process.ts';
 import { OPEN_OCTETS, type ResourceShare } from '../../src/edge/node/resource-shares.ts';
 import { createTrafficLog } from '../../src/edge/proxy/log/request-log.ts';
 import { trustProxies } from '../../src/edge/proxy/visitor.ts';

@@ -9,6 +9,7 @@ import { StoreFault } from '../base/storage/fault.ts';
 import type { DoorSecrets } from '../edge/doors/http/secrets.ts';
 import { type DoorAddress, EXT_AUTHZ, FORWARD_AUTH, SocketPathFault, SPOP } from '../edge/doors/listener.ts';
 import type { DoorSettings } from '../edge/node/agent-doors.ts';
+import { AgentGroupFault } from '../edge/node/agent-group.ts';
 import type { AgentOptions } from '../edge/node/start-agent.ts';
 import { CommandFault, EXIT, inputFault, readFault, reasonOf, usageFault, writeFault } from './exit.ts';
 import { listenFault } from './long-runs.ts';
@@ -60,6 +61,7 @@ export interface AgentFlags extends SharedFlags {
   readonly secretFile?: string;
   readonly forwardBody?: boolean;
   readonly failOpen?: boolean;
+  readonly group?: string;
 }
 
 /** The variable with the secret of the HTTP door, which proxies' configurations read too. */
@@ -99,6 +101,10 @@ function doorOptions(): readonly Option[] {
       '--secret-file <file>',
       `secrets that the proxy sends to --forward-auth, one a line (default: the variable ${SECRET_VARIABLE})`,
     ),
+    new Option(
+      '--group <folder>',
+      'a folder that agents on the same sockets share: secrets of clearances, and pages of HAProxy',
+    ).env('EDGEPLAN_GROUP'),
     new Option('--forward-body', 'the proxies of --forward-auth pass bodies on (Traefik, Envoy)'),
     new Option(
       '--fail-open',
@@ -149,6 +155,7 @@ export function agentSettings(flags: AgentFlags, hasOperations = false): Omit<Ag
     operationsPort: flags.opsPort ?? (hasOperations ? 0 : null),
     operationsAddress: flags.opsAddress,
     collector: collectorOf(flags),
+    group: flags.group ?? null,
   };
 }
 
@@ -268,7 +275,7 @@ function isLoopback(host: string): boolean {
 export function agentFault(error: unknown, { opsPort, opsAddress }: AgentFlags): unknown {
   if (error instanceof CommandFault) return error;
   if (error instanceof StoreFault) return storeFault(error);
-  if (error instanceof SocketPathFault) {
+  if (error instanceof SocketPathFault || error instanceof AgentGroupFault) {
     return new CommandFault(EXIT.server, error.message, { cause: error, remedy: error.remedy });
   }
   const { code, address, port, path, syscall } = error as NodeJS.ErrnoException & {

@@ -12,19 +12,19 @@ import { builtCli, edgeplan } from '../support/built.ts';
 import { findProgram, missingProgram, requires } from '../support/requires.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const UNITS = ['edgeplan-server.service', 'edgeplan-node.service', 'edgeplan-agent.service'] as const;
+const UNITS = ['edgeplan-server.service', 'edgeplan-node.service', 'edgeplan-agent@.service'] as const;
 /** The socket units, with the unit that they start and the names that its command knows. */
 const SOCKETS = [
   ['edgeplan-node-http.socket', 'edgeplan-node.service', LISTENER_NAMES],
   ['edgeplan-node-https.socket', 'edgeplan-node.service', LISTENER_NAMES],
-  ['edgeplan-agent-spop.socket', 'edgeplan-agent.service', AGENT_LISTENER_NAMES],
-  ['edgeplan-agent-forward-auth.socket', 'edgeplan-agent.service', AGENT_LISTENER_NAMES],
+  ['edgeplan-agent-spop.socket', 'edgeplan-agent@.service', AGENT_LISTENER_NAMES],
+  ['edgeplan-agent-forward-auth.socket', 'edgeplan-agent@.service', AGENT_LISTENER_NAMES],
 ] as const;
 /** The exposure that README.md states, by unit. */
 const EXPOSURES = {
   'edgeplan-server.service': '1.1',
   'edgeplan-node.service': '1.5',
-  'edgeplan-agent.service': '1.3',
+  'edgeplan-agent@.service': '1.3',
 } as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-run-'));
@@ -85,7 +85,7 @@ describe('the units', () => {
   test.each([
     ['edgeplan-server.service', 'serve', 'server.env'],
     ['edgeplan-node.service', 'node', 'node.env'],
-    ['edgeplan-agent.service', 'agent', 'agent.env'],
+    ['edgeplan-agent@.service', 'agent', 'agent.env'],
   ])('%s and its environment use existing options and variables of `%s`', (unit, command, env) => {
     const { options, variables } = known.get(command)!;
     const start = /^ExecStart=(.*)$/m.exec(textOf(unit))![1]!.split(' ');
@@ -105,7 +105,17 @@ describe('the units', () => {
 test.each(SOCKETS)('%s passes its socket to %s under a name that it knows', (unit, service, names) => {
   const name = /^FileDescriptorName=(.*)$/m.exec(textOf(unit))![1];
   expect(names).toContain(name);
-  expect(textOf(unit)).toContain(`Service=${service}\n`);
+  expect(textOf(unit)).toContain(`Service=${service.replace('@', '@1')}\n`);
+});
+
+test('agents of a machine share the sockets of the units, and each writes into folders of its own', () => {
+  const [, shared] = /^Sockets=(.*)$/m.exec(textOf('edgeplan-agent-sockets.conf'))!;
+  const units = SOCKETS.flatMap(([unit, service]) => (service === 'edgeplan-agent@.service' ? [unit] : []));
+  expect(shared!.split(' ')).toEqual(units);
+  const text = textOf('edgeplan-agent@.service');
+  expect(text).toContain('EDGEPLAN_NODE_DATA=%S/edgeplan-agent/%i EDGEPLAN_GROUP=%S/edgeplan-agent/group ');
+  expect(text).toContain('PIDFile=%S/edgeplan-agent/%i/edgeplan.pid\n');
+  expect(text).toContain('--ops-port 879%i --log %L/edgeplan-agent/%i/decisions.log ');
 });
 
 test('logrotate accepts its file', requires(missingProgram('logrotate')), () => {
@@ -115,10 +125,12 @@ test('logrotate accepts its file', requires(missingProgram('logrotate')), () => 
   const { status, output } = check('logrotate', ['-d', file, '-s', join(folder, 'logrotate.state')]);
   expect(status, output).toBe(0);
   expect(output).toContain('/var/log/edgeplan-node/decisions.log');
+  expect(output).toContain('/var/log/edgeplan-agent/*/decisions.log');
   expect(output).not.toMatch(/error:/);
 });
 
-test('the log that logrotate rotates is the one that the unit writes', () => {
+test('the logs that logrotate rotates are those that the units write', () => {
+  expect(textOf('edgeplan-agent@.service')).toContain('LogsDirectory=edgeplan-agent/%i\n');
   expect(textOf('edgeplan-node.service')).toContain('LogsDirectory=edgeplan-node\n');
   expect(textOf('edgeplan-node.service')).toContain('--log %L/edgeplan-node/decisions.log');
 });

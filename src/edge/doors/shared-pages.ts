@@ -1,8 +1,10 @@
 /**
- * Pages of tickets in a folder, while one process of an agent takes over from another: HAProxy may fetch a page at either of them.
+ * Pages of tickets in a folder of several processes: agents of one group, or two while one takes over from the other. HAProxy may
+ * fetch a page at each of them.
  * In: pages by the id of their ticket. Out: each page once, to the process that removes its file.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import type { EdgeAnswer } from '../../base/http/header-fields.ts';
@@ -10,7 +12,7 @@ import type { EdgeAnswer } from '../../base/http/header-fields.ts';
 /** A page that waits for its proxy. */
 export interface SharedPage {
   readonly answer: EdgeAnswer;
-  /** Milliseconds of the wall clock, which both processes have. */
+  /** Milliseconds of the wall clock, which all processes have. */
   readonly until: number;
 }
 
@@ -20,12 +22,18 @@ export interface SharedPages {
   /** The answer, once among all processes; `null`: it is used, over, or unknown. */
   take(id: string): EdgeAnswer | null;
   drop(id: string): void;
+  /** Removes pages whose time is over: those of processes that were killed. */
+  sweep(): Promise<void>;
   /** Removes the folder. */
   remove(): void;
 }
 
-/** The pages of a folder of this user alone, which is created with the first one. @param folder its path */
-export function openSharedPages(folder: string): SharedPages {
+/**
+ * The pages of a folder of this user alone, which is created with the first one.
+ * @param folder its path
+ * @param lifeMs milliseconds for which a page is of use
+ */
+export function openSharedPages(folder: string, lifeMs: number): SharedPages {
   const fileOf = (id: string): string => join(folder, id);
   let exists = false;
   return {
@@ -47,10 +55,25 @@ export function openSharedPages(folder: string): SharedPages {
       rmSync(taken, { force: true });
       return until > Date.now() ? answer : null;
     },
+    async sweep() {
+      const names = await readdir(folder).catch(orNone);
+      for (const name of names) {
+        const file = fileOf(name);
+        // Another process may have removed it.
+        const [written] = await stat(file).then(({ mtimeMs }) => [mtimeMs], orNone);
+        if (written !== undefined && Date.now() - written > lifeMs) await rm(file, { force: true });
+      }
+    },
     drop: (id) => rmSync(fileOf(id), { force: true }),
     remove() {
       exists = false;
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Nothing, where a file or folder does not exist. */
+function orNone(error: NodeJS.ErrnoException): [] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
 }

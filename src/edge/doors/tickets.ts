@@ -2,8 +2,8 @@
  * Tickets: a door that can carry no page hands the proxy a ticket for one, and the proxy fetches the page at the agent's HTTP
  * listener. The page is that of the decision already made: nothing is decided again.
  *
- * A ticket is random, signed with a key of the agent (HMAC-SHA-256, RFC 2104), valid for 10 s and for one use. While one process
- * of the agent takes over from another, both have the same key and share their pages.
+ * A ticket is random, signed with a key of the agent (HMAC-SHA-256, RFC 2104), valid for 10 s and for one use. Agents of one
+ * group have the same key and share their pages, and so do two processes while one takes over from the other.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { EdgeAnswer } from '../../base/http/header-fields.ts';
@@ -16,7 +16,8 @@ const MAX_OCTETS = 16 * 1024 * 1024;
 /** Octets of an entry besides its body. */
 const ENTRY_OVERHEAD = 1_024;
 const ID_OCTETS = 16;
-const KEY_OCTETS = 32;
+/** Octets of a key. */
+export const PAGE_KEY_OCTETS = 32;
 /** Octets of the signature: 128 bits cannot be guessed within the life of a ticket. */
 const SIGNATURE_OCTETS = 16;
 
@@ -41,7 +42,7 @@ interface Entry {
   isShared: boolean;
 }
 
-/** Tickets that two processes can share. */
+/** Tickets that processes can share. */
 export interface SharableTickets extends Tickets {
   redeem(ticket: string): EdgeAnswer | null;
   /** The key of signatures, for the next process. */
@@ -66,7 +67,7 @@ export interface TicketsOptions {
 /** Creates an empty store. */
 export function createTickets(options: TicketsOptions = {}): SharableTickets {
   const { shared = null, onFault = () => undefined, clock = () => performance.now() } = options;
-  const key = options.key?.length === KEY_OCTETS ? options.key : randomBytes(KEY_OCTETS);
+  const key = options.key?.length === PAGE_KEY_OCTETS ? options.key : randomBytes(PAGE_KEY_OCTETS);
   let isSharing = false;
   /** By id in base64url, in the order of issue, which is that of expiry. */
   const entries = new Map<string, Entry>();

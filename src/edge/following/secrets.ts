@@ -1,4 +1,5 @@
 /** The secrets of clearance cookies: decoded, compared, and read from JSON. */
+import { randomBytes } from 'node:crypto';
 import { isObject } from '../../base/text/json-object.ts';
 import type { Clearance, PreviousManifestSecret } from '../../engine/plan/manifest.ts';
 import type { Secrets } from '../answers/challenge/keys.ts';
@@ -17,6 +18,11 @@ export function secretsOf(clearance: Clearance): Secrets {
     decoded.set(clearance, secrets);
   }
   return secrets;
+}
+
+/** A random secret, for a node that has received none from a control plane. */
+export function randomClearance(): Clearance {
+  return { current: randomBytes(SECRET_OCTETS).toString('base64'), previous: [] };
 }
 
 /** Whether two clearances sign and accept the same cookies from `now` (milliseconds since the epoch) on. */

@@ -7,6 +7,7 @@ import { addBuildInfo } from '../../base/telemetry/metrics/process.ts';
 import { PLAN_VERSION } from '../../engine/plan/layout.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
 import { loadWarm } from '../../engine/waf/load/load.ts';
+import { randomClearance } from '../following/secrets.ts';
 import { createTrafficCounter, type TrafficCounter } from '../following/traffic/counter.ts';
 import { createContextCache } from '../listeners/tls/certificate-pairs.ts';
 import { addSyncMetrics, unreadySync } from '../proxy/log/metrics.ts';
@@ -15,12 +16,7 @@ import { type CountsRelay, createCountsRelay } from './counts-relay.ts';
 import { openDecisionLog, openShippedDecisions, type ShippedDecisions } from './decision-output.ts';
 import { createFeedCertificates, createFeedTokens } from './feed-certificates.ts';
 import { createFollowedSource, type FollowedSource } from './followed-source.ts';
-import {
-  createClearanceSecrets,
-  createNodeProcess,
-  type NodeProcess,
-  randomClearance,
-} from './node-process.ts';
+import { createClearanceSecrets, createNodeProcess, type NodeProcess } from './node-process.ts';
 import { startNodeTelemetry } from './node-telemetry.ts';
 import type { EdgeNodeOptions } from './options.ts';
 import { followPlans } from './plan-source.ts';

@@ -1,5 +1,4 @@
 /** Composes what serves requests in one process: the proxy with its classifier, cache, buffers, WAF, logs and metrics. */
-import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { RATE } from '../../base/buffers/limits.ts';
 import type { SpanSource } from '../../base/telemetry/spans.ts';
@@ -256,11 +255,6 @@ export interface ClearanceSecrets {
   readonly set: (clearance: Clearance) => void;
   /** The common secret. */
   readonly common: () => Clearance;
-}
-
-/** A random secret, for a node that has received none from a control plane. */
-export function randomClearance(): Clearance {
-  return { current: randomBytes(32).toString('base64'), previous: [] };
 }
 
 export function createClearanceSecrets(first: Clearance): ClearanceSecrets {

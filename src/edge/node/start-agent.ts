@@ -3,10 +3,7 @@
  * In: plain options. Out: the running agent, the way to stop it, and the way to hand it over to another process; signals and
  * printing are the caller's.
  */
-import { join } from 'node:path';
 import { takeFolder } from '../../base/storage/sqlite.ts';
-import { openSharedPages } from '../doors/shared-pages.ts';
-import { createTickets, TICKET_MS } from '../doors/tickets.ts';
 import type { HandOverParts } from '../handover/predecessor.ts';
 import type { InheritedSockets, SocketHandle } from '../handover/sockets.ts';
 import {
@@ -17,6 +14,7 @@ import {
   WEBSOCKET_IDLE_MS,
 } from '../proxy/limits.ts';
 import { type DoorSettings, type OpenDoors, openDoors } from './agent-doors.ts';
+import { openAgentGroup } from './agent-group.ts';
 import {
   type AgentReport,
   type AgentState,
@@ -26,6 +24,7 @@ import {
   memoryReport,
 } from './agent-handover.ts';
 import { type AgentServices, openAgentServices } from './agent-services.ts';
+import { openAgentTickets } from './agent-tickets.ts';
 import { createEnding } from './ending.ts';
 import { GRACE_MS } from './listeners.ts';
 import { createOperations } from './operations.ts';
@@ -60,6 +59,8 @@ export interface AgentOptions extends SharedOptions {
   readonly sockets: InheritedSockets;
   /** What an earlier process has handed over; `null`: the agent starts from its folder alone. */
   readonly handed: AgentState | null;
+  /** The folder that agents on the same sockets share; `null`: the agent is alone on its own. */
+  readonly group: string | null;
   /** Whether an earlier process still decides: doors are closed until `open`, and decisions wait until it has left. */
   readonly takesOver: boolean;
 }
@@ -118,9 +119,6 @@ const UNUSED = {
 
 type Stage = 'starting' | 'serving' | 'draining';
 
-/** The folder in `data` in which two processes share pages of tickets. */
-const PAGES_FOLDER = 'tickets';
-
 /**
  * Locks the folder and starts the agent; its doors are open when this resolves, unless it takes over.
  * @throws StoreFault when another process has the folder; the system's errors for addresses, files and folders; TrustFault when
@@ -130,14 +128,16 @@ export async function startAgent({
   doors: wanted,
   takesOver,
   handed,
+  group: groupFolder,
   ...shared
 }: AgentOptions): Promise<RunningAgent> {
+  const group = groupFolder === null ? null : openAgentGroup(groupFolder);
   const options: EdgeNodeOptions = { ...UNUSED, ...shared, handed: null };
   const { log } = options;
   const lock = createLock(options.data);
-  const services = await openAgentServices(options, handed?.clearance ?? null);
+  const services = await openAgentServices(options, (group ?? handed)?.clearance ?? null);
   const { serving } = services;
-  const { tickets, pages, ...sharing } = openTickets(options, handed);
+  const { tickets, ...sharing } = openAgentTickets(options, { group, handed, takesOver });
   let stage: Stage = 'starting';
   const unready = (): string | null => (stage === 'serving' ? services.unready() : stage);
   const operations = createOperations(options, { registry: () => serving.metrics.registry, unready });
@@ -158,16 +158,14 @@ export async function startAgent({
     await operations.open();
   }
   async function close(): Promise<void> {
+    sharing.close();
     operations.close();
     await services.close();
     lock.release();
   }
   try {
     await services.start();
-    if (takesOver) {
-      tickets.share();
-    } else {
-      pages.remove();
+    if (!takesOver) {
       gate.open();
       await open();
     }
@@ -274,26 +272,4 @@ function createLock(data: string): FolderLock {
   };
   lock.take();
   return lock;
-}
-
-/** Tickets, and the time in which their pages are shared. */
-function openTickets({ data, log }: Pick<EdgeNodeOptions, 'data' | 'log'>, handed: AgentState | null) {
-  const pages = openSharedPages(join(data, PAGES_FOLDER));
-  const onFault = (error: unknown): void =>
-    log.error({ err: error }, 'a page cannot be shared with the other process of the agent');
-  const tickets = createTickets({ key: handed?.ticketKey ?? null, shared: pages, onFault });
-  let removal: NodeJS.Timeout | undefined;
-  return {
-    tickets,
-    pages,
-    begin() {
-      clearTimeout(removal);
-      tickets.share();
-    },
-    /** Pages that the other process has left can be redeemed while their tickets are valid. */
-    end() {
-      tickets.unshare();
-      removal = setTimeout(pages.remove, TICKET_MS).unref();
-    },
-  };
 }

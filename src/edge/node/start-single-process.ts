@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { addBuildInfo } from '../../base/telemetry/metrics/process.ts';
 import { PLAN_VERSION } from '../../engine/plan/layout.ts';
 import { loadWarm } from '../../engine/waf/load/load.ts';
+import { randomClearance } from '../following/secrets.ts';
 import { createTrafficCounter, type TrafficCounter } from '../following/traffic/counter.ts';
 import type { AcmeTokens } from '../listeners/tls/acme.ts';
 import { createContextCache } from '../listeners/tls/certificate-pairs.ts';
@@ -16,12 +17,7 @@ import { createFeedCertificates, createFeedTokens } from './feed-certificates.ts
 import { createFollowedSource, type FollowedSource } from './followed-source.ts';
 import { type HandedState, handedState, memoryBefore, TICKET_KEY_OCTETS, visitsOf } from './handed-state.ts';
 import { configuredPorts, type NodeListeners, openListeners } from './listeners.ts';
-import {
-  createClearanceSecrets,
-  createNodeProcess,
-  type NodeProcess,
-  randomClearance,
-} from './node-process.ts';
+import { createClearanceSecrets, createNodeProcess, type NodeProcess } from './node-process.ts';
 import { startNodeTelemetry } from './node-telemetry.ts';
 import { createOperations, isOpenAtStart, type NodeOperations } from './operations.ts';
 import { type EdgeNodeOptions, QUIET_MS, type RunningNode, reportReloads } from './options.ts';

@@ -11,6 +11,7 @@ import { addBuildInfo, addProcessMetrics } from '../../base/telemetry/metrics/pr
 import type { Telemetry } from '../../base/telemetry/spans.ts';
 import { PLAN_VERSION } from '../../engine/plan/layout.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
+import { randomClearance } from '../following/secrets.ts';
 import type { ListenPlace, OpenSocket } from '../handover/sockets.ts';
 import { createReadiness } from '../proxy/health.ts';
 import type { LineWriter } from '../proxy/log/line-writer.ts';
@@ -34,7 +35,6 @@ import {
   visitsOf,
 } from './handed-state.ts';
 import { GRACE_MS, placeOf, urlOf } from './listeners.ts';
-import { randomClearance } from './node-process.ts';
 import { type NodeTelemetryOptions, startNodeTelemetry } from './node-telemetry.ts';
 import { createOperations, isOpenAtStart, type NodeOperations } from './operations.ts';
 import { type EdgeNodeOptions, HTTP, HTTPS, QUIET_MS, type RunningNode, reportReloads } from './options.ts';

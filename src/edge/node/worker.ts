@@ -4,6 +4,7 @@ import { createLog } from '../../base/telemetry/redacting-log.ts';
 import type { WafProgram } from '../../engine/evaluator/index.ts';
 import { openSignatures } from '../../engine/plan/open-signatures.ts';
 import { loadWarm } from '../../engine/waf/load/load.ts';
+import { randomClearance } from '../following/secrets.ts';
 import { createTrafficCounter } from '../following/traffic/counter.ts';
 import type { Acceptor } from '../listeners/acceptor.ts';
 import { createHttpAcceptor } from '../listeners/http.ts';
@@ -35,7 +36,6 @@ import {
   createClearanceSecrets,
   createNodeProcess,
   type NodeProcess,
-  randomClearance,
 } from './node-process.ts';
 import { startNodeTelemetry } from './node-telemetry.ts';
 import { HTTP, HTTPS } from './options.ts';

@@ -1,0 +1,96 @@
+/**
+ * Tickets of an agent, and with whom their pages are shared: for a while with the process before and the next one, or always with
+ * the other agents of a group. In: where the key comes from. Out: tickets for the doors, and the moments at which sharing changes.
+ */
+import { join } from 'node:path';
+import { openSharedPages } from '../doors/shared-pages.ts';
+import { createTickets, type SharableTickets, TICKET_MS } from '../doors/tickets.ts';
+import type { AgentGroup } from './agent-group.ts';
+import type { AgentState } from './agent-handover.ts';
+import type { EdgeNodeOptions } from './options.ts';
+
+/** The folder in `data` in which two processes share pages. */
+const PAGES_FOLDER = 'tickets';
+/** Milliseconds between two removals of pages that killed agents of the group have left. */
+const SWEEP_MS = 60_000;
+
+/** Tickets, and the times in which their pages are shared. */
+export interface AgentTickets {
+  readonly tickets: SharableTickets;
+  /** One process takes over from another. */
+  begin(): void;
+  /** The other process has ended. */
+  end(): void;
+  close(): void;
+}
+
+type TicketOptions = Pick<EdgeNodeOptions, 'data' | 'log'>;
+
+/** Where the key of tickets comes from. */
+interface TicketOrigin {
+  readonly group: AgentGroup | null;
+  readonly handed: AgentState | null;
+  /** Whether an earlier process still answers tickets. */
+  readonly takesOver: boolean;
+}
+
+/** Opens the tickets; pages of an earlier run are removed. @throws the system's error when they cannot be */
+export function openAgentTickets(options: TicketOptions, { group, ...origin }: TicketOrigin): AgentTickets {
+  return group === null ? openOwnTickets(options, origin) : openGroupTickets(options, group);
+}
+
+/** The tickets of an agent that is alone on its sockets: shared with the process before and the next one. */
+function openOwnTickets(
+  { data, log }: TicketOptions,
+  { handed, takesOver }: Omit<TicketOrigin, 'group'>,
+): AgentTickets {
+  const pages = openSharedPages(join(data, PAGES_FOLDER), TICKET_MS);
+  const tickets = createTickets({
+    key: handed?.ticketKey ?? null,
+    shared: pages,
+    onFault: noteUnshared(log),
+  });
+  let removal: NodeJS.Timeout | undefined;
+  if (takesOver) tickets.share();
+  else pages.remove();
+  return {
+    tickets,
+    begin() {
+      clearTimeout(removal);
+      tickets.share();
+    },
+    /** Pages that the other process has left can be redeemed while their tickets are valid. */
+    end() {
+      tickets.unshare();
+      removal = setTimeout(pages.remove, TICKET_MS).unref();
+    },
+    close: () => undefined,
+  };
+}
+
+/** The tickets of an agent of a group: shared from the first to the last. */
+function openGroupTickets({ log }: TicketOptions, { ticketKey, pages: folder }: AgentGroup): AgentTickets {
+  const pages = openSharedPages(folder, TICKET_MS);
+  const tickets = createTickets({ key: ticketKey, shared: pages, onFault: noteUnshared(log) });
+  const sweep = (): void =>
+    void pages
+      .sweep()
+      .catch((error: unknown) => log.warn({ err: error }, 'old pages of the group cannot be removed'));
+  const sweeps = setInterval(sweep, SWEEP_MS).unref();
+  tickets.share();
+  sweep();
+  return {
+    tickets,
+    begin: () => undefined,
+    end: () => undefined,
+    close: () => clearInterval(sweeps),
+  };
+}
+
+function noteUnshared(log: EdgeNodeOptions['log']): (error: unknown) => void {
+  return (error) =>
+    log.error(
+      { err: error },
+      'a page cannot be shared: only this process of the agent can answer its ticket',
+    );
+}
