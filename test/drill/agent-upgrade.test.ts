@@ -11,6 +11,7 @@ import {
   AGENT_SECRET,
   askHttp,
   openSpop,
+  type ProxyLoad,
   proxied,
   startProxies,
   startUpgradedAgent,
@@ -68,16 +69,18 @@ async function askedTimes(agent: UpgradedAgent, count: number): Promise<readonly
   return statuses;
 }
 
+/** Waits until every door has decided again. */
+async function moves({ decided }: ProxyLoad, what: string): Promise<void> {
+  const before = Object.values(decided).map((count) => count());
+  const isMoving = (): boolean => Object.values(decided).every((count, at) => count() > before[at]! + 50);
+  await until(isMoving, what, 60_000);
+}
+
 describe.each(['TCP', 'unix sockets'] as const)('an agent on %s', (kind) => {
   test('upgrades, changes of flags and failed upgrades fail no decision', LOADED, async () => {
     const agent = await start(kind, '--drain', '2');
     const load = startProxies(agent.doors, 4);
-    const { decided } = load;
-    const flows = async (what: string): Promise<void> => {
-      const before = Object.values(decided).map((count) => count());
-      const isMoving = (): boolean => Object.values(decided).every((count, at) => count() > before[at]! + 50);
-      await until(isMoving, what, 60_000);
-    };
+    const flows = (what: string): Promise<void> => moves(load, what);
     await flows('traffic');
     for (let round = 0; round < ROUNDS; round++) {
       const before = agent.pid();
@@ -101,6 +104,31 @@ describe.each(['TCP', 'unix sockets'] as const)('an agent on %s', (kind) => {
     }
     await load.stop();
     expect(load.faults).toEqual([]);
+  });
+
+  test('an upgrade while the process before still drains fails no decision', LOADED, async () => {
+    const agent = await start(kind, '--drain', '600');
+    const load = startProxies(agent.doors, 2);
+    const pids = [agent.first];
+    for (const which of ['second', 'third']) {
+      expect((await agent.upgrade()).code).toBe(0);
+      pids.push(agent.pid());
+      await moves(load, `traffic at the ${which} process`);
+    }
+    expect(pids.map(isRunning)).toEqual([true, true, true]);
+    // The end of the first process changes nothing for the two others.
+    process.kill(pids[0]!, 'SIGKILL');
+    await until(() => !isRunning(pids[0]!), 'the end of the first process', 60_000);
+    await moves(load, 'traffic without the first process');
+    await load.stop();
+    expect(load.faults).toEqual([]);
+    const on = await openSpop(agent.doors.spop);
+    const headers = {
+      'X-Edgeplan-Door': AGENT_SECRET,
+      'X-Edgeplan-Ticket': String((await on.ask('/admin')).ticket),
+    };
+    on.close();
+    expect((await askHttp(agent.doors.http, { path: '/edgeplan/page', headers })).status).toBe(403);
   });
 
   test('a rate limit is exact across an upgrade, while requests go on', LOADED, async () => {

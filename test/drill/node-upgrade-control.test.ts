@@ -3,7 +3,7 @@
  * counted once and its block shipped once, and the new process follows.
  */
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,7 @@ import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { makeAuthority } from '../support/make-chain.ts';
 import { requires } from '../support/requires.ts';
 import { type Served, serve } from '../support/served.ts';
+import { shippedBlocks } from '../support/shipped-blocks.ts';
 import { sizeOf } from '../support/size.ts';
 import { until } from '../support/until.ts';
 import { type Load, startLoad, startUpgradedNode, type UpgradedNode } from '../support/upgraded-node.ts';
@@ -46,7 +47,7 @@ afterAll(() => {
 beforeEach(async () => {
   node = null;
   folder = mkdtempSync(join(tmpdir(), 'edgeplan-upgrade-control-'));
-  served = await serve({ tier: 'enterprise', args: ['--decision-logs', join(folder, 'decisions.jsonl')] });
+  served = await serve({ tier: 'enterprise', args: ['--decision-logs', shippedLog()] });
   await served.domain('shop.test');
   const { port } = origin.address() as AddressInfo;
   const place = { destination: '127.0.0.1', scheme: 'Http', port };
@@ -62,6 +63,9 @@ afterEach(async () => {
   await served.stop();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
+
+/** Where the control plane writes the lines that nodes ship. */
+const shippedLog = (): string => join(folder, 'decisions.jsonl');
 
 async function write(path: string, body: object): Promise<void> {
   const answer = await served.call('POST', `/domains/shop.test/${path}`, body);
@@ -113,23 +117,6 @@ function startHandshakes(tlsPort: number): () => Promise<ReadonlySet<string | nu
   };
 }
 
-/** What the control plane has of blocks: ids of lines, and requests of lines that count or that were dropped. */
-function shippedBlocks() {
-  const lines = readFileSync(join(folder, 'decisions.jsonl'), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line));
-  const of = (format: string) => lines.filter((line) => line.format === format);
-  const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
-  const ids: readonly string[] = lines.map(({ id }) => id);
-  return {
-    repeated: ids.length - new Set(ids).size,
-    dropped: sum(of('edgeplan.gap/v1').map(({ dropped }) => dropped)),
-    blocks:
-      of('edgeplan.decision/v1').length + sum(of('edgeplan.counted/v1').map(({ requests }) => requests)),
-  };
-}
-
 describe.each(['1', '2'])('a node of %s processes with a control plane', (workers) => {
   test('upgrades fail, lose and double no request, and follow the writes', LOADED, async () => {
     asked = 0;
@@ -173,7 +160,10 @@ describe.each(['1', '2'])('a node of %s processes with a control plane', (worker
       return body.totals.requests;
     };
     await until(async () => (await counted()) >= sent, `counts of ${sent} requests`);
-    await until(() => shippedBlocks().blocks >= blocked!, `${blocked} blocks`);
-    expect([await counted(), shippedBlocks()]).toEqual([sent, { repeated: 0, dropped: 0, blocks: blocked }]);
+    await until(() => shippedBlocks(shippedLog()).blocks >= blocked!, `${blocked} blocks`);
+    expect([await counted(), shippedBlocks(shippedLog())]).toEqual([
+      sent,
+      { repeated: 0, dropped: 0, blocks: blocked },
+    ]);
   });
 });

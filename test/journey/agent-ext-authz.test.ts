@@ -31,6 +31,7 @@ import { type DoorRig, envoyCheck, openDoorRig, type Visit } from '../support/ex
 import { generateCase } from '../support/generate.ts';
 import { wordProgram } from '../support/generate-waf.ts';
 import { loadRuleSet, optionsOf } from '../support/load.ts';
+import { ACK, END_HEADERS, END_STREAM, FRAME, field, frame, speakHttp2 } from '../support/raw-http2.ts';
 import { until } from '../support/until.ts';
 
 const FIRST_SEED = Number(process.env['EDGEPLAN_SEED'] ?? 1);
@@ -434,6 +435,61 @@ describe('connections of the gRPC door', () => {
     expect(door.counts()).toMatchObject({ refusedConnections: 1, connections: 1 });
     expect(sentences.join('\n')).toContain('the most');
     expect((await call(session, framed(ASKED))).status).toBe(0);
+  });
+
+  test('calls that were on their way when the door retired are answered on their connection', async () => {
+    const { door } = await doorOf({ decide: () => REFUSAL, goawayMs: 600_000 });
+    const client = speakHttp2(connectSocket(Number(new URL(door.address).port), '127.0.0.1'));
+    closing.push(async () => void client.socket.destroy());
+    const fields = Buffer.concat([
+      Buffer.from([0x83, 0x86]),
+      ...Object.entries({
+        ':path': CHECK_PATH,
+        ':authority': 'agent',
+        te: 'trailers',
+        'content-type': 'application/grpc',
+      }).map(([name, value]) => field(name, value)),
+    ]);
+    const ask = (stream: number): void =>
+      client.send(
+        frame(FRAME.headers, END_HEADERS, stream, fields),
+        frame(FRAME.data, END_STREAM, stream, framed(ASKED)),
+      );
+    const ended = (): readonly number[] =>
+      client.frames
+        .filter(({ type, flags }) => type === FRAME.headers && (flags & END_STREAM) !== 0)
+        .map(({ stream }) => stream);
+    const lastStreams = (): readonly number[] =>
+      client.frames.filter(({ type }) => type === FRAME.goaway).map(({ content }) => content.readUInt32BE(0));
+    client.send(frame(FRAME.settings, ACK, 0));
+    ask(1);
+    await until(() => ended().includes(1), 'the first response');
+    door.retire();
+    await until(() => client.goaway() !== null, 'the GOAWAY');
+    // As a client that has not read it yet.
+    ask(3);
+    await until(() => ended().includes(3), 'the response after the GOAWAY');
+    ask(5);
+    await until(() => ended().includes(5), 'another response');
+    expect(lastStreams()).toEqual([2 ** 31 - 1]);
+  });
+
+  test('a connection is closed at its last call, once no more can be on their way', async () => {
+    let settle: (answer: DoorAnswer) => void = () => undefined;
+    const { session, door } = await doorOf({
+      decide: () => new Promise((resolve) => (settle = resolve)),
+      goawayMs: 1,
+    });
+    const running = call(session, framed(ASKED));
+    await until(() => door.counts().calls === 1, 'the call');
+    const idle = connectDoor(door.address);
+    closing.push(async () => idle.destroy());
+    await new Promise((resolve) => idle.once('remoteSettings', resolve));
+    door.retire();
+    await until(() => idle.destroyed, 'the end of the idle connection');
+    settle(REFUSAL);
+    expect((await running).status).toBe(0);
+    await until(() => door.counts().connections === 0, 'the end of the other connection');
   });
 
   test('a door that stops finishes its calls, accepts no more connections, and closes idle ones', async () => {

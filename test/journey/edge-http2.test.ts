@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createConnectionBounds } from '../../src/edge/listeners/connection-limits.ts';
 import {
   CONTROL_FRAMES_PER_SECOND,
@@ -71,10 +71,14 @@ const many = (piece: Buffer): Buffer => Buffer.concat(Array<Buffer>(1_000).fill(
 describe('a client of HTTP/2', requires(OPENSSL_MISSING), () => {
   let origin: RawOrigin;
   let edge: TlsNode;
+  /** Answers the request for `/late`; `null`: it has not arrived. */
+  let answer: (() => void) | null = null;
   beforeAll(async () => {
     origin = await startRawOrigin(({ path, socket }) => {
       if (path === '/large')
         socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${LARGE}\r\n\r\n${'x'.repeat(LARGE)}`);
+      else if (path === '/late')
+        answer = () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
       else if (path !== '/hold') socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
     });
     edge = await startTlsNode({ names: ['shop.test'], originPort: origin.port });
@@ -229,6 +233,55 @@ describe('a client of HTTP/2', requires(OPENSSL_MISSING), () => {
       expect(id).toBeLessThan(4_000);
     },
   );
+
+  describe('of a node that retires', () => {
+    const ended = ({ frames }: RawHttp2): readonly number[] =>
+      frames.filter(({ flags, type }) => type <= 1 && (flags & END_STREAM) !== 0).map(({ stream }) => stream);
+    const lastStreams = ({ frames }: RawHttp2): readonly number[] =>
+      frames.filter(({ type }) => type === FRAME.goaway).map(({ content }) => content.readUInt32BE(0));
+    let leaving: TlsNode;
+    let client: RawHttp2;
+
+    beforeEach(async () => {
+      answer = null;
+      leaving = await startTlsNode({ names: ['shop.test'], originPort: origin.port });
+      client = await openRawHttp2(leaving.port);
+      client.send(get(1, '/first'));
+      await until(() => ended(client).includes(1), 'the first response');
+    });
+    afterEach(async () => {
+      client.socket.destroy();
+      await leaving.stop();
+    });
+
+    test('a connection without requests ends, and names the last one that was served', async () => {
+      leaving.tls.retire();
+      await client.closed;
+      expect(lastStreams(client)[0]).toBe(1);
+    });
+
+    test('open requests are served, and those that come after the GOAWAY are above the last one', async () => {
+      client.send(get(3, '/late'));
+      await until(() => answer !== null, 'the open request');
+      leaving.tls.retire();
+      await until(() => client.goaway() === 0, 'the GOAWAY');
+      client.send(get(5, '/next'));
+      answer!();
+      await client.closed;
+      expect(ended(client)).toEqual([1, 3]);
+      expect(lastStreams(client)[0]).toBe(3);
+      expect(origin.seen).not.toContain('GET /next');
+    });
+
+    test('a connection that comes later has its first request served', async () => {
+      leaving.tls.retire();
+      await client.closed;
+      const later = await openRawHttp2(leaving.port);
+      later.send(get(1, '/later'));
+      await later.closed;
+      expect([ended(later), lastStreams(later)[0]]).toEqual([[1], 1]);
+    });
+  });
 
   test('streams above the limit are refused, whether or not the client has read the settings', async () => {
     const asked = origin.seen.length;

@@ -1,5 +1,6 @@
 /** HTTP/2 frame by frame (RFC 9113 §4), for what no client library says. */
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 
 export const FRAME = {
@@ -15,6 +16,8 @@ export const FRAME = {
 } as const;
 
 export const END_STREAM = 1;
+/** Of SETTINGS and PING. */
+export const ACK = 1;
 export const END_HEADERS = 4;
 
 export interface Frame {
@@ -72,8 +75,8 @@ export function requestFields(path: string, method: 'GET' | 'POST' = 'GET'): Buf
   ]);
 }
 
-export interface RawHttp2 {
-  readonly socket: TLSSocket;
+export interface RawHttp2<One extends Socket = TLSSocket> {
+  readonly socket: One;
   /** Every frame that came, in order; without the contents of DATA. */
   readonly frames: readonly Frame[];
   /** The code of the first GOAWAY; `null`: none came. */
@@ -92,10 +95,18 @@ export async function openRawHttp2(port: number, settings: Buffer = Buffer.alloc
     rejectUnauthorized: false,
     ALPNProtocols: ['h2'],
   });
+  await once(socket, 'secureConnect');
+  return speakHttp2(socket, settings);
+}
+
+/** The same on a connection that exists. */
+export function speakHttp2<One extends Socket>(
+  socket: One,
+  settings: Buffer = Buffer.alloc(0),
+): RawHttp2<One> {
   // A connection that breaks is told by `close`.
   socket.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  await once(socket, 'secureConnect');
   const frames: Frame[] = [];
   let held = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {

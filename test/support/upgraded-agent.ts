@@ -45,13 +45,20 @@ export interface UpgradedAgent {
   end(): Promise<void>;
 }
 
+/** Where an agent runs. */
+export interface AgentPlace {
+  readonly cwd: string;
+  readonly data: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Starts the agent. @param args with the three doors */
 export async function startUpgradedAgent(
   args: readonly string[],
-  { cwd, data }: { readonly cwd: string; readonly data: string },
+  { cwd, data, env = {} }: AgentPlace,
 ): Promise<UpgradedAgent> {
   const all = ['agent', ...args, '--data', data];
-  const child = startEdgeplan(all, { cwd });
+  const child = startEdgeplan(all, { cwd, env });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (part: string) => {
@@ -79,7 +86,7 @@ export async function startUpgradedAgent(
     text: () => printed,
     signal: (name) => void process.kill(pid(), name),
     async upgrade(...more) {
-      const run = await edgeplan([...all, ...more, '--upgrade'], { cwd });
+      const run = await edgeplan([...all, ...more, '--upgrade'], { cwd, env });
       pid();
       return run;
     },

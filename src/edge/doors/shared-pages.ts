@@ -35,12 +35,18 @@ export interface SharedPages {
  */
 export function openSharedPages(folder: string, lifeMs: number): SharedPages {
   const fileOf = (id: string): string => join(folder, id);
-  let exists = false;
+  const write = (id: string, page: SharedPage): void =>
+    writeFileSync(fileOf(id), serialize(page), { mode: 0o600 });
   return {
     put(id, page) {
-      if (!exists) mkdirSync(folder, { recursive: true, mode: 0o700 });
-      exists = true;
-      writeFileSync(fileOf(id), serialize(page), { mode: 0o600 });
+      try {
+        write(id, page);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        // The first page, or another process has removed the folder.
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        write(id, page);
+      }
     },
     take(id) {
       const taken = `${fileOf(id)}.${process.pid}`;
@@ -65,10 +71,7 @@ export function openSharedPages(folder: string, lifeMs: number): SharedPages {
       }
     },
     drop: (id) => rmSync(fileOf(id), { force: true }),
-    remove() {
-      exists = false;
-      rmSync(folder, { recursive: true, force: true });
-    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 

@@ -17,9 +17,9 @@ const SWEEP_MS = 60_000;
 /** Tickets, and the times in which their pages are shared. */
 export interface AgentTickets {
   readonly tickets: SharableTickets;
-  /** One process takes over from another. */
+  /** The next process takes over from this one. */
   begin(): void;
-  /** The other process has ended. */
+  /** The process before has ended. */
   end(): void;
   close(): void;
 }
@@ -51,17 +51,21 @@ function openOwnTickets(
     onFault: noteUnshared(log),
   });
   let removal: NodeJS.Timeout | undefined;
+  let isLeaving = false;
   if (takesOver) tickets.share();
   else pages.remove();
   return {
     tickets,
     begin() {
+      isLeaving = true;
       clearTimeout(removal);
       tickets.share();
     },
-    /** Pages that the other process has left can be redeemed while their tickets are valid. */
     end() {
+      // The next process shares with this one.
+      if (isLeaving) return;
       tickets.unshare();
+      // Pages that the other process has left can be redeemed while their tickets are valid.
       removal = setTimeout(pages.remove, TICKET_MS).unref();
     },
     close: () => undefined,

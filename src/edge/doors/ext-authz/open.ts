@@ -3,12 +3,7 @@
  * text, on TCP or a unix socket. Out: the decision about each request that is asked about. `README.md` beside this file has
  * the configuration of the proxy.
  */
-import {
-  constants,
-  createServer as createHttp2Server,
-  type ServerHttp2Session,
-  type ServerOptions,
-} from 'node:http2';
+import { createServer as createHttp2Server, type ServerHttp2Session, type ServerOptions } from 'node:http2';
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Unenforced } from '../../decide/verdict.ts';
@@ -28,6 +23,7 @@ import {
   STREAM_WINDOW,
   SWEEP_MS,
 } from './limits.ts';
+import { sendShutdownNotice } from './shutdown-notice.ts';
 import { createStreams, type StreamCounts } from './streams.ts';
 
 /**
@@ -56,6 +52,8 @@ export interface ExtAuthzDoorOptions extends DoorPlace {
   readonly maxConnections?: number;
   /** Milliseconds for a message to arrive, and for a response to be taken. Default: `CALL_MS`. */
   readonly callMs?: number;
+  /** Milliseconds after a GOAWAY in which calls still arrive. Default: `GOAWAY_MS`. */
+  readonly goawayMs?: number;
 }
 
 /** A connection. */
@@ -67,20 +65,23 @@ interface Served {
 
 /** Opens the door. @throws the error of listening */
 export async function openExtAuthzDoor(options: ExtAuthzDoorOptions): Promise<RunningDoor<ExtAuthzCounts>> {
-  const { decide, isServing = yes, maxConnections = MAX_CONNECTIONS, callMs = CALL_MS } = options;
+  const { decide, isServing = yes, maxConnections = MAX_CONNECTIONS } = options;
+  const { callMs = CALL_MS, goawayMs = GOAWAY_MS } = options;
   const log = limited(options.log);
   const sessions = new Map<ServerHttp2Session, Served>();
   const sockets = new Set<Socket>();
   const checks: CheckCounts = { forwarded: 0, answered: 0, faults: 0, healthChecks: 0 };
   const connections = { refusedConnections: 0, protocolErrors: 0 };
   let retiring = false;
+  /** Connections without a GOAWAY are closed without one: their clients have not begun, or do not read. */
+  let stopping = false;
   const calls = createCalls({
     decide,
     log,
     isServing: () => !retiring && isServing(),
     counts: checks,
   });
-  const streams = createStreams({ calls, callMs });
+  const streams = createStreams({ calls, callMs, onIdle: closeLeft });
   const http2 = createHttp2Server(HTTP2_OPTIONS);
   /** The socket whose session the server creates, within `emit`. */
   let arriving: Socket | null = null;
@@ -90,7 +91,7 @@ export async function openExtAuthzDoor(options: ExtAuthzDoorOptions): Promise<Ru
     sessions.set(session, served);
     session.once('close', () => sessions.delete(session));
     session.setLocalWindowSize(CONNECTION_WINDOW);
-    if (retiring) sendGoaway(session, served);
+    if (retiring) leave(session, served);
   });
   http2.on('sessionError', (error) => {
     connections.protocolErrors++;
@@ -123,7 +124,25 @@ export async function openExtAuthzDoor(options: ExtAuthzDoorOptions): Promise<Ru
     retiring = true;
     listener.close();
     bound.remove();
-    for (const [session, served] of sessions) sendGoaway(session, served);
+    for (const [session, served] of sessions) leave(session, served);
+  }
+
+  /** Tells the client of a connection to open no more calls. */
+  function leave(session: ServerHttp2Session, served: Served): void {
+    if (session.closed || session.destroyed) return;
+    // The notice follows the settings, with which every connection begins (RFC 9113 §3.4).
+    if (session.pendingSettingsAck) session.once('localSettings', () => leave(session, served));
+    else if (sendShutdownNotice(served.socket)) {
+      served.goawayAt = performance.now();
+      setTimeout(() => closeLeft(session), goawayMs).unref();
+    } else session.close();
+  }
+
+  /** Sends the last GOAWAY, and closes the connection, if no calls can be on their way. */
+  function closeLeft(session: ServerHttp2Session): void {
+    const goawayAt = sessions.get(session)?.goawayAt ?? null;
+    const isDue = goawayAt === null ? stopping : performance.now() - goawayAt >= goawayMs;
+    if (isDue && streams.isIdle(session) && !session.closed) session.close();
   }
 
   return {
@@ -132,7 +151,8 @@ export async function openExtAuthzDoor(options: ExtAuthzDoorOptions): Promise<Ru
     retire,
     async stop(graceMs) {
       retire();
-      await drained(sessions, { isIdle: streams.isIdle, until: performance.now() + graceMs });
+      stopping = true;
+      await drained(sessions, { closeLeft, until: performance.now() + graceMs });
       clearInterval(sweep);
       for (const session of sessions.keys()) session.destroy();
       for (const socket of sockets) socket.destroy();
@@ -163,18 +183,8 @@ const HTTP2_OPTIONS: ResetOptions = {
   streamResetRate: RESETS.perSecond,
 };
 
-/** The highest stream identifier (RFC 9113 §5.1.1): calls on their way are still served. */
-const LAST_STREAM = 2 ** 31 - 1;
-
-/** Sends the first GOAWAY of a graceful shutdown (RFC 9113 §6.8). */
-function sendGoaway(session: ServerHttp2Session, served: Served): void {
-  if (session.closed || session.destroyed) return;
-  served.goawayAt = performance.now();
-  session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
-}
-
 interface Draining {
-  readonly isIdle: (session: ServerHttp2Session) => boolean;
+  readonly closeLeft: (session: ServerHttp2Session) => void;
   /** Milliseconds of the monotonic clock. */
   readonly until: number;
 }
@@ -182,13 +192,10 @@ interface Draining {
 /** Closes connections without calls, until there are none or the time is over. */
 async function drained(
   sessions: ReadonlyMap<ServerHttp2Session, Served>,
-  { isIdle, until }: Draining,
+  { closeLeft, until }: Draining,
 ): Promise<void> {
-  for (let now = performance.now(); sessions.size > 0 && now < until; now = performance.now()) {
-    for (const [session, { goawayAt }] of sessions) {
-      const isDue = goawayAt !== null && now - goawayAt >= GOAWAY_MS;
-      if (isDue && isIdle(session) && !session.closed) session.close();
-    }
+  while (sessions.size > 0 && performance.now() < until) {
+    for (const session of sessions.keys()) closeLeft(session);
     await delay(DRAIN_LOOK_MS);
   }
 }

@@ -50,6 +50,8 @@ export interface Streams {
 
 export interface StreamOptions {
   readonly calls: ReadonlyMap<string, ServeCall>;
+  /** Called at the end of a connection's last call. */
+  readonly onIdle: (session: ServerHttp2Session) => void;
   /** Milliseconds for a message to arrive, and for a response to be taken. */
   readonly callMs: number;
 }
@@ -57,6 +59,8 @@ export interface StreamOptions {
 /** A stream with its call. */
 interface OpenCall {
   readonly stream: ServerHttp2Stream;
+  /** That of the stream, which forgets it at its end. */
+  readonly session: ServerHttp2Session;
   /** `receiving` its message, `deciding`, or `sending` its response. */
   state: 'receiving' | 'deciding' | 'sending';
   /** When the state began, in milliseconds of the monotonic clock. */
@@ -90,9 +94,14 @@ export function createStreams(options: StreamOptions): Streams {
   return {
     counts: state.counts,
     endStalled: () => endStalled(state),
-    isIdle: (session) => ![...state.open].some(({ stream }) => stream.session === session),
+    isIdle: (session) => isIdle(state, session),
     serve: (stream, headers) => serveStream(state, stream, headers),
   };
+}
+
+function isIdle({ open }: StreamsState, session: ServerHttp2Session): boolean {
+  for (const call of open) if (call.session === session) return false;
+  return true;
 }
 
 /** Serves one stream: refuses it at once, or its call once the message has arrived. */
@@ -100,7 +109,7 @@ function serveStream(state: StreamsState, stream: ServerHttp2Stream, headers: In
   const { open, counts, calls } = state;
   const since = performance.now();
   const call: OpenCall = {
-    ...{ stream, state: 'receiving', since },
+    ...{ stream, session: stream.session as ServerHttp2Session, state: 'receiving', since },
     ...{ chunks: [], octets: 0, memory: 0, expected: 0 },
   };
   open.add(call);
@@ -110,6 +119,7 @@ function serveStream(state: StreamsState, stream: ServerHttp2Stream, headers: In
     counts.calls--;
     release(state, call);
     if (call.state !== 'sending') counts.cancelled++;
+    if (isIdle(state, call.session)) state.onIdle(call.session);
   });
   // Its stream alone has failed, or its connection, which the session reports.
   stream.on('error', () => undefined);

@@ -47,13 +47,15 @@ export interface Http2Options {
 export interface Http2Front {
   /** Serves a connection whose client chose `h2`. */
   take(socket: TLSSocket, arrival: ConnectionOrigin): void;
-  /** Sends clients the first GOAWAY (RFC 9113 §6.8): they open no more streams, and those on their way are served. */
+  /**
+   * Sends clients a GOAWAY (RFC 9113 §6.8), one that connects later with its first request: streams that the node has are served,
+   * and clients send what they have sent meanwhile again, elsewhere (§8.7).
+   */
   retire(): void;
   /** Closes connections without streams. */
   closeIdle(): void;
   /**
-   * Sends clients the last GOAWAY, closes idle connections (RFC 9113 §6.8), and ends WebSockets in their closing handshake;
-   * may be called again.
+   * Retires those that are left, and ends WebSockets in their closing handshake; may be called again.
    */
   drain(): void;
   /** Ends the checks of streams; connections continue. */
@@ -69,8 +71,6 @@ const MAX_LIST_OCTETS = MAX_HEAD_OCTETS + FIELD_OVERHEAD * MAX_HEADERS;
  * that an origin may send, whose shortest fields have four octets, and as many again for the headers that the node adds.
  */
 const MAX_SENT_OCTETS = 8 * MAX_ORIGIN_HEAD_OCTETS;
-/** The highest stream identifier (RFC 9113 §5.1.1). */
-const LAST_STREAM = 2 ** 31 - 1;
 /** Invalid frames before a connection ends; a correct client sends none. */
 const MAX_INVALID_FRAMES = 20;
 
@@ -123,15 +123,15 @@ export function createHttp2Front(options: Http2Options): Http2Front {
     },
     retire() {
       state.retiring = true;
-      for (const [session, served] of sessions) sendGoaway(session, served);
+      for (const session of sessions.keys()) leave(session);
     },
     closeIdle() {
       for (const [session, { streams }] of sessions) {
-        if (streams.size === 0 && !session.closed) session.close();
+        if (streams.size === 0) leave(session);
       }
     },
     drain() {
-      for (const session of sessions.keys()) if (!session.closed) session.close();
+      for (const session of sessions.keys()) leave(session);
       options.handler.leave();
     },
     close: () => clearInterval(checks),
@@ -146,7 +146,6 @@ function serveSession(state: FrontState, session: ServerHttp2Session): void {
     ...arriving,
     streams: new Map(),
     tunnels: new Set(),
-    goawaySent: false,
     ended: false,
   };
   sessions.set(session, served);
@@ -156,7 +155,7 @@ function serveSession(state: FrontState, session: ServerHttp2Session): void {
     served.streams.set(stream, unread);
     stream.once('close', () => served.streams.delete(stream));
     // A connection that arrives while the node retires gets its first requests served as any other.
-    if (state.retiring) sendGoaway(session, served);
+    if (state.retiring) leave(session);
     stream.on('drain', () => {
       unread.octets = 0;
     });
@@ -232,20 +231,16 @@ interface ServedConnection {
   readonly streams: Map<ServerHttp2Stream, UnreadResponse>;
   /** Those that are WebSockets, or are being opened as such: they may be without traffic for longer than others. */
   readonly tunnels: Set<ServerHttp2Stream>;
-  /** The first GOAWAY is sent: the client opens no more streams. */
-  goawaySent: boolean;
   /** Its session had ended at the last check. */
   ended: boolean;
 }
 
 /**
- * Sends the first GOAWAY of a graceful shutdown (RFC 9113 §6.8): it names the highest possible stream, so that requests on
- * their way are still served.
+ * Sends a GOAWAY with the last stream that the node has, and closes the connection after it. Not with the highest possible stream
+ * first: nghttp2 ignores every stream that comes after a GOAWAY, and its client would wait for a response until the connection ends.
  */
-function sendGoaway(session: ServerHttp2Session, served: ServedConnection): void {
-  if (served.goawaySent || session.closed || session.destroyed) return;
-  served.goawaySent = true;
-  session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
+function leave(session: ServerHttp2Session): void {
+  if (!session.closed && !session.destroyed) session.close();
 }
 
 /** A response whose client may have stopped to read. */
