@@ -526,7 +526,10 @@ describe('an agent that does not decide', requires(HAPROXY), () => {
     expect(await refused(await through((server.address() as AddressInfo).port))).toEqual(new Set([503]));
   });
 
-  test('gets more requests than it can decide: none passes unfiltered, and it decides again afterwards', async () => {
+  test('gets more requests than it can decide: none passes unfiltered, and it decides again afterwards', {
+    // Against hangs: a request is refused after half a second, a thousand at a time.
+    timeout: 120_000 + 5 * OVERLOAD,
+  }, async () => {
     const record = { id: 5, name: '@', type: 'A', destination: '127.0.0.1', scheme: 'Http', proxied: true };
     const plan = sealedPlan({
       records: [{ ...record, port: origin.port }],

@@ -32,9 +32,12 @@ import { generateCase } from '../support/generate.ts';
 import { wordProgram } from '../support/generate-waf.ts';
 import { loadRuleSet, optionsOf } from '../support/load.ts';
 import { ACK, END_HEADERS, END_STREAM, FRAME, field, frame, speakHttp2 } from '../support/raw-http2.ts';
+import { sizeOf } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 const FIRST_SEED = Number(process.env['EDGEPLAN_SEED'] ?? 1);
+/** Rule sets, each with 150 requests. */
+const RULE_SETS = sizeOf('EDGEPLAN_GRPC_RULE_SETS', { usual: 30, full: 140 });
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -197,7 +200,7 @@ function expectOutcome(
 describe('decisions through the gRPC door', () => {
   test('a generated request gets what `evaluate` decides', { timeout: 600_000 }, async () => {
     const actions = new Map<string, number>();
-    for (let seed = FIRST_SEED; seed < FIRST_SEED + 30; seed++) {
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + RULE_SETS; seed++) {
       const { ruleSet, env, requests } = generateCase(seed, 150);
       const withWaf = { ...env, waf: seed % 3 === 0 ? null : wordProgram };
       const rig = await openDoorRig({ ruleSet, evaluator: optionsOf(withWaf) });

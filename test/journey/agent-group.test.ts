@@ -161,7 +161,7 @@ test('the secrets of a group are its own user’s, and stay', async () => {
   await startPair();
   const secrets = join(group, 'secrets.json');
   expect([group, secrets].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
-  expect(readdirSync(group)).toEqual(['secrets.json']);
+  expect(readdirSync(group).sort()).toEqual(['pages', 'secrets.json']);
   const text = readFileSync(secrets, 'utf8');
   await agentOn([await socket(), await socket()], []);
   expect(readFileSync(secrets, 'utf8')).toBe(text);
@@ -177,6 +177,16 @@ test.each([
     'secrets that are cut off',
     () => writeFileSync(join(group, 'secrets.json'), '{"clearance":'),
     /does not have the secrets of a group.*\n.*remove the file/,
+  ],
+  [
+    'a folder where a file is to be',
+    () => mkdirSync(join(group, 'secrets.json')),
+    /the folder of the group, .* cannot be used: EISDIR.*\n.*name a folder/,
+  ],
+  [
+    'a file where a folder is to be',
+    () => writeFileSync(join(group, 'pages'), ''),
+    /the folder of the group, .* cannot be used: .*it is no folder\n.*name a folder/,
   ],
   [
     'secrets without a key',

@@ -3,11 +3,12 @@
  * fetch a page at each of them.
  * In: pages by the id of their ticket. Out: each page once, to the process that removes its file.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import type { EdgeAnswer } from '../../base/http/header-fields.ts';
+import { makeFolder } from '../../base/platform/durable-file.ts';
 
 /** A page that waits for its proxy. */
 export interface SharedPage {
@@ -44,7 +45,7 @@ export function openSharedPages(folder: string, lifeMs: number): SharedPages {
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
         // The first page, or another process has removed the folder.
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        makeFolder(folder, { mode: 0o700 });
         write(id, page);
       }
     },

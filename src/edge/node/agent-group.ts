@@ -3,8 +3,9 @@
  * of the folder, which the first agent creates. Out: its secrets, the same for every agent.
  */
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../../base/platform/durable-file.ts';
 import { isObject } from '../../base/text/json-object.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
 import { PAGE_KEY_OCTETS } from '../doors/tickets.ts';
@@ -21,7 +22,7 @@ export interface AgentGroup {
   /** The secret of clearance cookies of domains without their own. */
   readonly clearance: Clearance;
   readonly ticketKey: Uint8Array;
-  /** The folder of pages; it need not exist. */
+  /** The folder of pages. */
   readonly pages: string;
 }
 
@@ -30,19 +31,30 @@ export class AgentGroupFault extends Error {
   /** What to change. */
   readonly remedy: string;
 
-  constructor(message: string, remedy: string) {
-    super(message);
+  constructor(message: string, remedy: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'AgentGroupFault';
     this.remedy = remedy;
   }
 }
 
-/**
- * Opens the folder, and creates what it does not have.
- * @throws AgentGroupFault, or the system's error where the folder cannot be used
- */
+/** Opens the folder, and creates what it does not have. @throws AgentGroupFault */
 export function openAgentGroup(folder: string): AgentGroup {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    return openGroupFolder(folder);
+  } catch (error) {
+    if (error instanceof AgentGroupFault) throw error;
+    const { message } = error as Error;
+    throw new AgentGroupFault(
+      `the folder of the group, \`${folder}\`, cannot be used: ${message}`,
+      'name a folder that the user of the agents may write to, or one that does not exist yet',
+      { cause: error },
+    );
+  }
+}
+
+function openGroupFolder(folder: string): AgentGroup {
+  makeFolder(folder, { mode: 0o700 });
   const { mode, uid } = statSync(folder);
   if (uid !== process.getuid?.()) {
     throw new AgentGroupFault(
@@ -63,7 +75,9 @@ export function openAgentGroup(folder: string): AgentGroup {
       ticketKey: randomBytes(PAGE_KEY_OCTETS).toString('base64'),
     }),
   );
-  return { ...readGroupSecrets(file), pages: join(folder, PAGES) };
+  const pages = join(folder, PAGES);
+  makeFolder(pages, { mode: 0o700 });
+  return { ...readGroupSecrets(file), pages };
 }
 
 /** Writes a file that does not exist. Of several processes one succeeds, and no process finds a part of it. */
