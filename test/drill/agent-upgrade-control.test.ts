@@ -10,9 +10,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { builtCli } from '../support/built.ts';
+import { countedOnce } from '../support/counted-once.ts';
 import { missingProgram, requires } from '../support/requires.ts';
 import { type Served, serve } from '../support/served.ts';
-import { shippedBlocks } from '../support/shipped-blocks.ts';
 import { sizeOf } from '../support/size.ts';
 import { DOOR_SECRET, type RunningHaproxy, startHaproxy } from '../support/spop-door.ts';
 import { until } from '../support/until.ts';
@@ -119,15 +119,5 @@ test('upgrades fail, lose and double no request, and follow the writes', LOADED,
   process.kill(last, 'SIGTERM');
   await until(() => !isRunning(last), 'the end of the agent', PATIENCE_MS);
   const [plain, blocked] = loads.map((load) => load.answers());
-  const sent = plain! + blocked! + asked;
-  const counted = async (): Promise<number> => {
-    const { body } = await served.call('GET', `/domains/shop.test/analytics/?from=${from}&step=minute`);
-    return body.totals.requests;
-  };
-  await until(async () => (await counted()) >= sent, `counts of ${sent} requests`);
-  await until(() => shippedBlocks(lines).blocks >= blocked!, `${blocked} blocks`);
-  expect([await counted(), shippedBlocks(lines)]).toEqual([
-    sent,
-    { repeated: 0, dropped: 0, blocks: blocked },
-  ]);
+  await countedOnce(served, { from, sent: plain! + blocked! + asked, blocked: blocked!, lines: lines });
 });

@@ -10,12 +10,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { builtCli } from '../support/built.ts';
+import { countedOnce } from '../support/counted-once.ts';
 import { printOf, servedPrint } from '../support/feed-certificate.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { makeAuthority } from '../support/make-chain.ts';
 import { requires } from '../support/requires.ts';
 import { type Served, serve } from '../support/served.ts';
-import { shippedBlocks } from '../support/shipped-blocks.ts';
 import { sizeOf } from '../support/size.ts';
 import { until } from '../support/until.ts';
 import { type Load, startLoad, startUpgradedNode, type UpgradedNode } from '../support/upgraded-node.ts';
@@ -154,16 +154,11 @@ describe.each(['1', '2'])('a node of %s processes with a control plane', (worker
     process.kill(last, 'SIGTERM');
     await until(() => !isRunning(last), 'the end of the node', PATIENCE_MS);
     const [plain, blocked] = loads.map((load) => load.answers());
-    const sent = plain! + blocked! + asked;
-    const counted = async (): Promise<number> => {
-      const { body } = await served.call('GET', `/domains/shop.test/analytics/?from=${from}&step=minute`);
-      return body.totals.requests;
-    };
-    await until(async () => (await counted()) >= sent, `counts of ${sent} requests`);
-    await until(() => shippedBlocks(shippedLog()).blocks >= blocked!, `${blocked} blocks`);
-    expect([await counted(), shippedBlocks(shippedLog())]).toEqual([
-      sent,
-      { repeated: 0, dropped: 0, blocks: blocked },
-    ]);
+    await countedOnce(served, {
+      from,
+      sent: plain! + blocked! + asked,
+      blocked: blocked!,
+      lines: shippedLog(),
+    });
   });
 });

@@ -81,7 +81,7 @@ export async function openExtAuthzDoor(options: ExtAuthzDoorOptions): Promise<Ru
     isServing: () => !retiring && isServing(),
     counts: checks,
   });
-  const streams = createStreams({ calls, callMs, onIdle: closeLeft });
+  const streams = createStreams({ calls, callMs, onEnd: closeLeft });
   const http2 = createHttp2Server(HTTP2_OPTIONS);
   /** The socket whose session the server creates, within `emit`. */
   let arriving: Socket | null = null;

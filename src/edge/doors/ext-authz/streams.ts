@@ -50,8 +50,8 @@ export interface Streams {
 
 export interface StreamOptions {
   readonly calls: ReadonlyMap<string, ServeCall>;
-  /** Called at the end of a connection's last call. */
-  readonly onIdle: (session: ServerHttp2Session) => void;
+  /** Called at the end of each call. */
+  readonly onEnd: (session: ServerHttp2Session) => void;
   /** Milliseconds for a message to arrive, and for a response to be taken. */
   readonly callMs: number;
 }
@@ -94,14 +94,12 @@ export function createStreams(options: StreamOptions): Streams {
   return {
     counts: state.counts,
     endStalled: () => endStalled(state),
-    isIdle: (session) => isIdle(state, session),
+    isIdle(session) {
+      for (const call of state.open) if (call.session === session) return false;
+      return true;
+    },
     serve: (stream, headers) => serveStream(state, stream, headers),
   };
-}
-
-function isIdle({ open }: StreamsState, session: ServerHttp2Session): boolean {
-  for (const call of open) if (call.session === session) return false;
-  return true;
 }
 
 /** Serves one stream: refuses it at once, or its call once the message has arrived. */
@@ -119,7 +117,7 @@ function serveStream(state: StreamsState, stream: ServerHttp2Stream, headers: In
     counts.calls--;
     release(state, call);
     if (call.state !== 'sending') counts.cancelled++;
-    if (isIdle(state, call.session)) state.onIdle(call.session);
+    state.onEnd(call.session);
   });
   // Its stream alone has failed, or its connection, which the session reports.
   stream.on('error', () => undefined);
