@@ -106,6 +106,11 @@ test('upgrades fail, lose and double no request, and follow the writes', LOADED,
     await write('rules/redirect/', { path_includes: [`/after-${round}`], target: '/x' });
     await until(() => !isRunning(before), 'the end of the process before', PATIENCE_MS);
     for (const when of ['before', 'during', 'after']) await answers(`/${when}-${round}`, 302);
+    // It has taken the folder over by then, and gives it back.
+    const failed = await agent.upgrade('--forward-auth', `127.0.0.1:${served.port}`);
+    expect([failed.code, failed.err]).toEqual([4, expect.stringContaining('is taken')]);
+    await write('rules/redirect/', { path_includes: [`/failed-${round}`], target: '/x' });
+    await answers(`/failed-${round}`, 302);
   }
   await Promise.all(loads.map((load) => load.stop()));
   expect(loads.map(({ faults }) => faults)).toEqual([[], []]);

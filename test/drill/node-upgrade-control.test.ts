@@ -140,6 +140,11 @@ describe.each(['1', '2'])('a node of %s processes with a control plane', (worker
       await write('rules/redirect/', { path_includes: [`/after-${round}`], target: '/x' });
       await until(() => !isRunning(before), 'the end of the process before', PATIENCE_MS);
       for (const when of ['before', 'during', 'after']) await redirects(port, `/${when}-${round}`);
+      // It has taken the folder over by then, and gives it back.
+      const failed = await upgrade('--port', String(served.port));
+      expect([failed.code, failed.err]).toEqual([4, expect.stringContaining(`port ${served.port}`)]);
+      await write('rules/redirect/', { path_includes: [`/failed-${round}`], target: '/x' });
+      await redirects(port, `/failed-${round}`);
     }
     await Promise.all(loads.map((load) => load.stop()));
     expect(loads.map(({ faults }) => faults)).toEqual([[], []]);
