@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Answer, send } from './api.ts';
 import { edgeplan, type Run, startEdgeplan } from './built.ts';
 import { metricAt } from './metric.ts';
@@ -26,6 +27,7 @@ export interface Served {
   logged(): string;
   /** Runs a command that asks this server. */
   run(args: readonly string[], input?: string): Promise<Run>;
+  /** A request; one beyond the budget of the key, which a test that polls uses up, is sent again when it may. */
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   metric(series: string): Promise<number>;
   /** Makes a node; answers the environment that it is started in. */
@@ -92,8 +94,12 @@ export async function serve({
   const made = await edgeplan(['key', 'create', 'owner', ...data], { cwd: folder });
   const key = made.out.trim();
   const env = { EDGEPLAN_SERVER: url!, EDGEPLAN_KEY: key };
-  const call: Served['call'] = (method, path, body) =>
-    send(port, { method, path, body, headers: { authorization: `Bearer ${key}` } });
+  const call: Served['call'] = async (method, path, body) => {
+    const answer = await send(port, { method, path, body, headers: { authorization: `Bearer ${key}` } });
+    if (answer.status !== 429) return answer;
+    await wait(1_000 * Number(answer.headers['retry-after']));
+    return call(method, path, body);
+  };
   const run: Served['run'] = (args, input) =>
     edgeplan(args, { cwd: folder, env, ...(input === undefined ? {} : { input }) });
   return {
