@@ -127,7 +127,7 @@ export async function openExtAuthzDoor(options: ExtAuthzDoorOptions): Promise<Ru
     for (const [session, served] of sessions) leave(session, served);
   }
 
-  /** Tells the client of a connection to open no more calls. */
+  /** Sends the client of a connection the first GOAWAY: it opens no more calls. */
   function leave(session: ServerHttp2Session, served: Served): void {
     if (session.closed || session.destroyed) return;
     // The notice follows the settings, with which every connection begins (RFC 9113 §3.4).
