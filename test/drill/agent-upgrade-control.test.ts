@@ -124,5 +124,5 @@ test('upgrades fail, lose and double no request, and follow the writes', LOADED,
   process.kill(last, 'SIGTERM');
   await until(() => !isRunning(last), 'the end of the agent', PATIENCE_MS);
   const [plain, blocked] = loads.map((load) => load.answers());
-  await countedOnce(served, { from, sent: plain! + blocked! + asked, blocked: blocked!, lines: lines });
+  await countedOnce(served, { from, sent: plain! + blocked! + asked, blocked: blocked!, lines });
 });

@@ -126,21 +126,15 @@ async function during(disturb: () => Promise<void>): Promise<void> {
   expect([...seen.keys()]).toEqual(['/plain']);
 }
 
-test('nothing passes at five times the capacity of the agent', LOADED, async () => {
+test.each([
+  ['at five times the capacity of the agent', { stopMs: 40, runMs: 10 }],
+  ['while the agent is stopped again and again', { stopMs: 1_500, runMs: 500 }],
+])('nothing passes %s', LOADED, async (_, { stopMs, runMs }) => {
   await during(async () => {
     agent.kill('SIGSTOP');
-    await wait(40);
+    await wait(stopMs);
     agent.kill('SIGCONT');
-    await wait(10);
-  });
-});
-
-test('nothing passes while the agent is stopped again and again', LOADED, async () => {
-  await during(async () => {
-    agent.kill('SIGSTOP');
-    await wait(1_500);
-    agent.kill('SIGCONT');
-    await wait(500);
+    await wait(runMs);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * Tickets of an agent, and with whom their pages are shared: for a while with the process before and the next one, or always with
- * the other agents of a group. In: where the key comes from. Out: tickets for the doors, and the moments at which sharing changes.
+ * The tickets of an agent, whose pages other processes can answer: the previous and the next process during an upgrade, or all agents
+ * of a group. In: the source of the key. Out: tickets for the doors, and the calls by which an upgrade changes the sharing.
  */
 import { join } from 'node:path';
 import { openSharedPages } from '../doors/shared-pages.ts';
@@ -72,7 +72,7 @@ function openOwnTickets(
   };
 }
 
-/** The tickets of an agent of a group: shared from the first to the last. */
+/** The tickets of an agent of a group: all of them are shared. */
 function openGroupTickets({ log }: TicketOptions, { ticketKey, pages: folder }: AgentGroup): AgentTickets {
   const pages = openSharedPages(folder, TICKET_MS);
   const tickets = createTickets({ key: ticketKey, shared: pages, onFault: noteUnshared(log) });

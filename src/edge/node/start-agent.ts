@@ -135,9 +135,9 @@ export async function startAgent({
   const options: EdgeNodeOptions = { ...UNUSED, ...shared, handed: null };
   const { log } = options;
   const lock = createLock(options.data);
+  const { tickets, ...sharing } = openAgentTickets(options, { group, handed, takesOver });
   const services = await openAgentServices(options, (group ?? handed)?.clearance ?? null);
   const { serving } = services;
-  const { tickets, ...sharing } = openAgentTickets(options, { group, handed, takesOver });
   let stage: Stage = 'starting';
   const unready = (): string | null => (stage === 'serving' ? services.unready() : stage);
   const operations = createOperations(options, { registry: () => serving.metrics.registry, unready });

@@ -73,7 +73,7 @@ export async function openExtAuthzDoor(options: ExtAuthzDoorOptions): Promise<Ru
   const checks: CheckCounts = { forwarded: 0, answered: 0, faults: 0, healthChecks: 0 };
   const connections = { refusedConnections: 0, protocolErrors: 0 };
   let retiring = false;
-  /** Connections without a GOAWAY are closed without one: their clients have not begun, or do not read. */
+  /** Idle connections without a first GOAWAY are closed too: their clients have not acknowledged the settings. */
   let stopping = false;
   const calls = createCalls({
     decide,

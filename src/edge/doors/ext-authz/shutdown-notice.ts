@@ -17,12 +17,12 @@ interface SocketInternals {
 
 /**
  * Sends the notice on a socket without TLS whose session has sent its settings.
- * @returns `false`: nothing was sent, as the client does not read, or the socket is none of the system's
+ * @returns `false`: nothing was sent, because the client does not read or the socket has no file descriptor
  */
 export function sendShutdownNotice(socket: Socket): boolean {
   const { _handle: handle } = socket as unknown as SocketInternals;
   const { fd = -1, writeQueueSize } = handle ?? {};
-  // INVARIANT: a session writes whole frames, so the notice is between two of them unless a part of one waits.
+  // INVARIANT: a session writes whole frames, so the notice falls between two frames unless a part of one is queued.
   if (fd < 0 || writeQueueSize !== 0) return false;
   let written = 0;
   try {
