@@ -16,6 +16,18 @@ export const MAX_LIST_ENTRIES = 200;
 export const MAX_ENTRY_CHARACTERS = 2_048;
 /** Maximum number of address entries per drop rule. Fixed by the API document. */
 export const MAX_IPS = 256;
+/** Maximum number of conditions on headers, query parameters and cookies per rule. Fixed by semantics §12. */
+export const MAX_VALUE_CONDITIONS = 16;
+/** Maximum number of values of one such condition. Fixed by semantics §12. */
+export const MAX_CONDITION_VALUES = 50;
+/** Octets of a header, query parameter or cookie that conditions read. Fixed by semantics §12. */
+export const MAX_VALUE_OCTETS = 8_192;
+/** Maximum length, in characters, of the name of a header, query parameter or cookie in a condition. */
+export const MAX_VALUE_NAME_CHARACTERS = 256;
+/** Maximum length, in characters, of an HTTP method: the longest registered one has 17 (IANA, HTTP Method Registry). */
+export const MAX_METHOD_CHARACTERS = 32;
+/** Maximum number of an autonomous system (RFC 6793). */
+export const MAX_ASN = 4_294_967_295;
 /** Maximum number of countries per drop rule: as many as ISO 3166-1 assigns, so that any set of them can be written. */
 export const MAX_COUNTRIES = 249;
 /**

@@ -118,6 +118,28 @@ export type HostMatchType = (typeof HOST_MATCH_TYPES)[number];
 
 export const PATH_MATCH_TYPES = ['wildcard', 'regex'] as const;
 
+/** How a condition on headers, query parameters or cookies compares (semantics §12); `not_` forms negate the comparison. */
+export const VALUE_COMPARISONS = ['equals', 'prefix', 'suffix', 'contains', 'wildcard', 'regex'] as const;
+export type ValueComparison = (typeof VALUE_COMPARISONS)[number];
+
+/** What a condition asks of a header, a query parameter or a cookie. */
+export const CONDITION_OPS = [
+  'present',
+  'absent',
+  ...VALUE_COMPARISONS,
+  'not_equals',
+  'not_prefix',
+  'not_suffix',
+  'not_contains',
+  'not_wildcard',
+  'not_regex',
+] as const;
+export type ConditionOp = (typeof CONDITION_OPS)[number];
+
+/** The members of `conditions` that list headers, query parameters and cookies. */
+export const VALUE_MEMBERS = ['headers', 'query', 'cookies'] as const;
+export type ValueMember = (typeof VALUE_MEMBERS)[number];
+
 export const LIST_MATCH_TYPES = ['include', 'exclude'] as const;
 
 export const DOMAIN_STATUSES = ['pending', 'unverified', 'active', 'moved', 'disabled', 'banned'] as const;

@@ -25,6 +25,8 @@ export interface EdgeRequest {
   readonly ip?: string | null | undefined;
   /** ISO 3166-1 alpha-2. */
   readonly country?: string | null | undefined;
+  /** The number of the autonomous system that announces the visitor's address (RFC 6793). */
+  readonly asn?: number | null | undefined;
   /** Absent: classified from the User-Agent. `null`: not a bot. */
   readonly bot?: { readonly kind: string; readonly verified: boolean } | null | undefined;
   readonly ja4?: string | null | undefined;

@@ -14,6 +14,14 @@ import {
   PATH_MATCH_TYPES,
   type RuleType,
 } from '../../base/vocabulary/vocabulary.ts';
+import {
+  CONDITION_NAMES,
+  CONDITIONS_FIELD,
+  type Conditions,
+  checkConditions,
+  hasConditions,
+  storedConditions,
+} from './conditions.ts';
 import { flag, id, integer, list, text } from './fields.ts';
 import {
   type CrossCheck,
@@ -77,6 +85,7 @@ export const COMMON_FIELDS = {
       '`dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced',
     )
     .meta({ examples: ['dry_run'] }),
+  conditions: CONDITIONS_FIELD,
 };
 
 /** Common fields that only answers carry; a request may send them back, and they are ignored (semantics §6). */
@@ -103,13 +112,15 @@ export const PATH_FIELDS = {
 
 /** Fields of every rule, as they are stored: all defaults are set, and `record_id` is merged into `record_ids`. */
 export interface RuleCommon
-  extends Stored<Omit<typeof COMMON_FIELDS, 'record_id' | 'record_ids' | 'host_match_type'>> {
+  extends Stored<Omit<typeof COMMON_FIELDS, 'record_id' | 'record_ids' | 'host_match_type' | 'conditions'>> {
   /** From 1 to `MAX_ID`; unique among the rules of a domain, of all types. */
   readonly id: number;
   /** Empty: every proxied record of the domain. */
   readonly record_ids: readonly number[];
   /** Empty exactly when the rule lists no host. */
   readonly host_match_type: HostMatchType;
+  /** Absent: none. */
+  readonly conditions?: Conditions;
 }
 
 /** The path filter of the types that have one, as it is stored. */
@@ -139,6 +150,7 @@ function finishCommon(values: CommonValues): Omit<RuleCommon, 'id'> {
     host_includes: values.host_includes,
     host_excludes: values.host_excludes,
     action_mode: values.action_mode,
+    ...storedConditions(values.conditions as Conditions | undefined),
   };
 }
 
@@ -217,6 +229,14 @@ const hostFilter = crossCheck<HostValues>(
   },
 );
 
+/** Checks the conditions. */
+const conditionsFilter = crossCheck<Pick<CommonValues, 'conditions'>>(
+  ['conditions'],
+  ({ conditions }, scope) => {
+    if (conditions !== undefined) checkConditions(conditions as Conditions, scope);
+  },
+);
+
 /** Checks each path entry by the match type. */
 const pathFilter = crossCheck<PathValues>(
   ['path_match_type', 'path_includes', 'path_excludes'],
@@ -273,7 +293,7 @@ export function reportEntry(
 
 /** Checks one regex against its own bounds and the budget of the domain. `skipped` uses are not reported again. */
 function judgePattern(entry: string, ignoreCase: boolean, { patterns }: FormScope): EntryProblem | null {
-  const use = patterns.check(entry, { ignoreCase });
+  const use = patterns.check(entry, { ignoreCase, of: ignoreCase ? 'host' : 'path' });
   if (use.ok === true || use.ok === 'skipped') return null;
   if (use.ok === false) return { code: 'invalid_pattern', message: use.reason };
   const remedy = 'use wildcards, start patterns with `^` and literal text, or join several with `|`';
@@ -281,7 +301,7 @@ function judgePattern(entry: string, ignoreCase: boolean, { patterns }: FormScop
 }
 
 /** The checks of every rule, in the order of their diagnostics. */
-const COMMON_CHECKS: readonly CrossCheck[] = [recordScope, hostFilter];
+const COMMON_CHECKS: readonly CrossCheck[] = [recordScope, hostFilter, conditionsFilter];
 
 /** The checks of a rule with a path filter. */
 const PATH_CHECKS: readonly CrossCheck[] = [...COMMON_CHECKS, pathFilter];
@@ -359,7 +379,7 @@ export function hostRule<T extends RuleType, Own extends Fields>(
     ...form({
       fields: { ...COMMON_FIELDS, ...own },
       ignored: [...COMMON_IGNORED, ...answered],
-      nested,
+      nested: { ...CONDITION_NAMES, ...nested },
       checks: [...COMMON_CHECKS, ...checks],
       finish: (values) => ({ ...finishCommon(values as CommonValues), ...finishOwn(parts, values) }),
     }),
@@ -381,7 +401,7 @@ export function pathRule<T extends RuleType, Own extends Fields>(
     ...form({
       fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...own },
       ignored: [...COMMON_IGNORED, ...answered],
-      nested,
+      nested: { ...CONDITION_NAMES, ...nested },
       checks: [...PATH_CHECKS, ...checks],
       finish: (values) => ({
         ...finishCommon(values as CommonValues),
@@ -408,12 +428,12 @@ function finishOwn<T extends RuleType, Own extends Fields>(
   return { ...own, ...unused?.(own as FormValues<Own>) } as FormValues<Own>;
 }
 
-/** The values that `isUnnarrowed` reads: the filters on records, hosts and paths. */
+/** The values that `isUnnarrowed` reads: conditions, and the filters on records, hosts and paths. */
 export type NarrowingValues = CommonValues & PathValues;
 
 /**
- * Whether the filters on records, hosts and paths let every request through, so that a drop rule without another filter
- * drops everything (semantics §5). Only the literal entries `*` and `/*` count as every host and every path.
+ * Whether the filters on records, hosts and paths let every request through and there are no conditions, so that a drop
+ * rule without another filter drops everything (semantics §5, §12). Only the literal entries `*` and `/*` count as every host and every path.
  */
 export function isUnnarrowed(values: NarrowingValues): boolean {
   const everyPath = (entry: string): boolean =>
@@ -423,6 +443,7 @@ export function isUnnarrowed(values: NarrowingValues): boolean {
     values.host_pattern === '' ? values.host_includes : [values.host_pattern, ...values.host_includes];
   const everyHost = (entry: string): boolean => entry === '*' && hostMatchType(values) === 'wildcard';
   return (
+    !hasConditions(values.conditions) &&
     scopeOf(values).length === 0 &&
     values.path_excludes.length === 0 &&
     (paths.length === 0 || paths.some(everyPath)) &&

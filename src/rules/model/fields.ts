@@ -165,6 +165,18 @@ export function country(): z.ZodType<string, string> {
 /** A country code as JSON Schema can state it. */
 const COUNTRY_SHAPE = { maxLength: 2, pattern: '^[A-Za-z]{2}$' } as const;
 
+/**
+ * One fingerprint: exact, or a prefix that ends in `*` (semantics §5). No fingerprint contains a star, so one elsewhere
+ * never matches.
+ */
+export function fingerprintEntry(): z.ZodString {
+  return checked(filledText(), (value) => {
+    const star = value.indexOf('*');
+    if (star < 0 || star === value.length - 1) return null;
+    return { code: 'misplaced_star', message: 'may hold `*` only at its end, where it makes a prefix' };
+  });
+}
+
 /** The country of an origin: an assigned code or empty, the default. It has no effect on requests. */
 export function originCountry(): z.ZodDefault<z.ZodType<string, string>> {
   const assigned = country();

@@ -12,6 +12,7 @@ import {
   MAX_DOMAIN_TABLES,
   MAX_HOST_OCTETS,
   MAX_PATTERN_PROGRAM,
+  MAX_VALUE_OCTETS,
 } from '../../base/vocabulary/limits.ts';
 
 /** The verdict on a valid pattern. */
@@ -30,6 +31,13 @@ interface PatternRefused {
   readonly reason: string;
 }
 
+/** What a pattern is matched with. */
+export interface PatternSubject {
+  readonly ignoreCase: boolean;
+  /** `host`, `path`, or the value that a condition reads, such as `headers accept`. */
+  readonly of: string;
+}
+
 /** A pattern with its verdict and its costs; the costs of a refused one are 0. */
 interface CheckedPattern {
   readonly verdict: PatternAccepted | PatternRefused;
@@ -37,7 +45,7 @@ interface CheckedPattern {
   readonly pattern: Pattern | null;
   /** Octets of the automaton. */
   readonly octets: number;
-  /** The worst number of scans of a whole path; a scan of a host counts as an eighth. */
+  /** The worst number of scans of a whole path; a scan of a host counts as an eighth, that of a value as four. */
   readonly scans: number;
   /** The literal that every match starts with; may be empty. */
   readonly prefix: string;
@@ -52,9 +60,9 @@ const MAX_CACHED = 256;
 const cache = new Map<string, CheckedPattern>();
 
 /** `checkPattern` with the cache in front. */
-function checkCached(source: string, ignoreCase: boolean): CheckedPattern {
-  const key = keyOf(source, ignoreCase);
-  const checked = cache.get(key) ?? checkPattern(source, ignoreCase);
+function checkCached(source: string, subject: PatternSubject): CheckedPattern {
+  const key = patternKey(source, subject);
+  const checked = cache.get(key) ?? checkPattern(source, subject);
   // Reinserted at the end, so the first key of the map is the least recently used one.
   cache.delete(key);
   cache.set(key, checked);
@@ -63,13 +71,17 @@ function checkCached(source: string, ignoreCase: boolean): CheckedPattern {
   return checked;
 }
 
-/** The key of a pattern: `i` or `c` for its case sensitivity, then the source. */
-function keyOf(source: string, ignoreCase: boolean): string {
-  return (ignoreCase ? 'i' : 'c') + source;
+/**
+ * The text that identifies a pattern among those of a domain: `i` or `c` for its case sensitivity, then the source; before
+ * them, if it is neither of hosts, without case, nor of paths, with case, what it reads.
+ */
+export function patternKey(source: string, { ignoreCase, of }: PatternSubject): string {
+  const text = (ignoreCase ? 'i' : 'c') + source;
+  return of === 'host' || of === 'path' ? text : `${of}\u0000${text}`;
 }
 
 /** Parses a pattern, checks the bounds of one pattern, and computes its costs. */
-function checkPattern(source: string, ignoreCase: boolean): CheckedPattern {
+function checkPattern(source: string, { ignoreCase, of }: PatternSubject): CheckedPattern {
   const refuse = (reason: string): CheckedPattern => {
     return { verdict: { ok: false, reason }, pattern: null, octets: 0, scans: 0, prefix: '' };
   };
@@ -87,14 +99,24 @@ function checkPattern(source: string, ignoreCase: boolean): CheckedPattern {
     verdict: { ok: true, groups: pattern.groups, names },
     pattern,
     octets: dfa.table.byteLength,
-    // A host has at most 253 octets, an eighth of the 2,048 octets of a path that the scan budget assumes.
-    scans: ignoreCase ? scanCost(dfa.table) / HOST_SHARE : scanCost(dfa.table),
-    prefix: requiredLiterals(pattern, { asciiText: ignoreCase }).prefix ?? '',
+    scans: scanCost(dfa.table) * lengthOf(of),
+    prefix: prefixOf(of) + (requiredLiterals(pattern, { asciiText: of === 'host' }).prefix ?? ''),
   };
 }
 
-/** How many times shorter a host is than a path of 2,048 octets. */
-const HOST_SHARE = Math.floor(2048 / MAX_HOST_OCTETS);
+/** The length of the longest text, in paths of 2,048 octets, which the scan budget assumes. A host has at most 253 octets. */
+function lengthOf(of: string): number {
+  if (of === 'host') return 1 / Math.floor(2048 / MAX_HOST_OCTETS);
+  return of === 'path' ? 1 : MAX_VALUE_OCTETS / 2048;
+}
+
+/**
+ * What the prefix of a value's pattern starts with: the values of a request share the room that servers have for its head,
+ * so that the scans of one name do not add to those of another. No path and no host starts so.
+ */
+function prefixOf(of: string): string {
+  return of === 'host' || of === 'path' ? '' : `\u0001${of}\u0001`;
+}
 
 /** Why capturing from this pattern would cost too much (`MAX_CAPTURE_PROGRAM`, `MAX_CAPTURE_WIDTH`), or `null`. */
 function checkCaptures(pattern: Pattern): string | null {
@@ -112,7 +134,7 @@ export interface PatternBook {
    * Checks one use of a pattern and adds its cost to the budgets of the domain. A repeated pattern costs nothing more.
    * `over`: this use exceeds a budget. After it, new patterns are not compiled, and their uses are `skipped`.
    */
-  check(source: string, options: { readonly ignoreCase: boolean }): PatternUse;
+  check(source: string, subject: PatternSubject): PatternUse;
   /** Why a rewrite target may not refer to groups of an accepted path pattern, or `null`. */
   captures(source: string): string | null;
 }
@@ -133,7 +155,7 @@ export interface PatternCost {
   readonly octets: number;
   /** The square of its number of instructions (`MAX_DOMAIN_BUILD`). */
   readonly build: number;
-  /** The worst number of scans of a whole path (`MAX_DOMAIN_SCANS`); a scan of a host counts as an eighth. */
+  /** As in `CheckedPattern` (`MAX_DOMAIN_SCANS`). */
   readonly scans: number;
   /** The literal that every match starts with; may be empty. */
   readonly prefix: string;
@@ -144,15 +166,12 @@ export interface ExistingPatterns extends Pick<PatternCost, 'octets' | 'build'> 
   /** The stored patterns that can scan the same text as the patterns to check: one prefix starts with the other. */
   readonly near: readonly Pick<PatternCost, 'scans' | 'prefix'>[];
   /** Whether a pattern is stored, so that the numbers here include its cost. */
-  has(source: string, ignoreCase: boolean): boolean;
+  has(source: string, subject: PatternSubject): boolean;
 }
 
 /** The cost of an accepted pattern; `null` for a refused one. */
-export function patternCost(
-  source: string,
-  { ignoreCase }: { readonly ignoreCase: boolean },
-): PatternCost | null {
-  const checked = checkCached(source, ignoreCase);
+export function patternCost(source: string, subject: PatternSubject): PatternCost | null {
+  const checked = checkCached(source, subject);
   return checked.verdict.ok ? costOf(checked) : null;
 }
 
@@ -171,20 +190,20 @@ export function createPatternBook(existing?: ExistingPatterns): PatternBook {
   let refused = 0;
   let over: string | null = null;
   return {
-    check(source, { ignoreCase }) {
-      const key = keyOf(source, ignoreCase);
+    check(source, subject) {
+      const key = patternKey(source, subject);
       const before = known.get(key);
       if (before !== undefined) return before.verdict;
       if (over !== null || refused >= MAX_REFUSED) return { ok: 'skipped' };
-      const checked = checkCached(source, ignoreCase);
+      const checked = checkCached(source, subject);
       known.set(key, checked);
       if (!checked.verdict.ok) refused++;
-      if (existing?.has(source, ignoreCase) === true) return checked.verdict;
+      if (existing?.has(source, subject) === true) return checked.verdict;
       const cost = costOf(checked);
       octets += cost.octets;
       build += cost.build;
       if (scans.add(cost.prefix, cost.scans) > MAX_DOMAIN_SCANS) {
-        over = `with this pattern the regexes of the domain would read a path more than ${MAX_DOMAIN_SCANS} times`;
+        over = `with this pattern the regexes of the domain would read a path more than ${MAX_DOMAIN_SCANS} times, or a value of a condition more than ${MAX_DOMAIN_SCANS / (MAX_VALUE_OCTETS / 2048)} times`;
       } else if (octets > MAX_DOMAIN_TABLES || build > MAX_DOMAIN_BUILD) {
         over = 'with this pattern the regexes of the domain are too large together';
       }

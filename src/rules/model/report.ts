@@ -130,7 +130,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 
 /**
  * The mistakes in one issue of zod about `input`, each with its path below `input`. `known` names the fields of an
- * object inside the input, by the first step of its path.
+ * object inside the input, by the names in its path, joined by dots.
  */
 export function readIssue(
   issue: z.core.$ZodIssue,
@@ -139,7 +139,7 @@ export function readIssue(
 ): readonly { readonly path: FieldPath; readonly problem: Problem }[] {
   const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
   if (issue.code === 'unrecognized_keys') {
-    const names = known[String(path[0])] ?? [];
+    const names = known[path.filter((step) => typeof step === 'string').join('.')] ?? [];
     return issue.keys.slice(0, MAX_DIAGNOSTICS).map((key) => {
       const value = valueAt(input, [...path, key]);
       const { problem } = unknownField({ name: key, value, known: names });

@@ -18,6 +18,7 @@ import type { RewriteRule } from './rules/rewrite.ts';
 import type { WafRule } from './rules/waf.ts';
 
 export type { PathFilter, RuleCommon } from './common.ts';
+export type { Conditions, ValueCondition } from './conditions.ts';
 export type { PoolOrigin } from './rules/origin-pool.ts';
 export type {
   BotRouteRule,

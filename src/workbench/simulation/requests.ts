@@ -3,6 +3,7 @@
  * constant: only the current line is stored, and reading pauses while the output is not consumed.
  */
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
+import { MAX_ASN } from '../../base/vocabulary/limits.ts';
 import type { Decision } from '../../engine/evaluator/decision.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
@@ -44,6 +45,11 @@ const SHAPES: Readonly<Record<keyof EdgeRequest, Shape>> = {
   },
   ip: MAYBE_TEXT,
   country: MAYBE_TEXT,
+  asn: {
+    is: `null, or the number of an autonomous system, 1 to ${MAX_ASN}`,
+    accepts: (value) =>
+      value === null || (Number.isInteger(value) && Number(value) > 0 && Number(value) <= MAX_ASN),
+  },
   bot: { is: 'null, or an object like {"kind":"gptbot","verified":true}', accepts: isBot },
   ja4: MAYBE_TEXT,
   ja4h: MAYBE_TEXT,

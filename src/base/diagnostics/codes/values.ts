@@ -2,6 +2,16 @@
 import type { CodeList } from './code.ts';
 
 export const VALUE_CODES = {
+  beyond_latin1: {
+    severity: 'error',
+    meaning: 'a condition compares a header or a cookie, which is octets, with a character that no octet is',
+    remedy: 'write the octets of its UTF-8 form in a `regex`, such as `\\xE2\\x82\\xAC`',
+  },
+  condition_values: {
+    severity: 'error',
+    meaning: 'a condition has `values` beside `present` or `absent`, or none beside a comparison',
+    remedy: 'leave `values` out, or list what the value is compared with',
+  },
   duplicate_id: {
     severity: 'error',
     meaning: 'two rules, or two records, have the same id',
@@ -81,6 +91,11 @@ export const VALUE_CODES = {
     meaning: 'the value is no time with a zone, such as `2026-11-20T09:30:00Z`',
     remedy: 'write it as RFC 3339 does, with `Z` or an offset',
   },
+  invalid_token: {
+    severity: 'error',
+    meaning: 'the value is no method, or no name of a header or a cookie',
+    remedy: 'write the name alone, without blanks, colons and equals signs',
+  },
   invalid_type: {
     severity: 'error',
     meaning:
@@ -91,6 +106,11 @@ export const VALUE_CODES = {
     severity: 'error',
     meaning: 'the value is not one of those that the field allows',
     remedy: 'use one of the values in the message; the schema of the file lists them too (`edgeplan schema`)',
+  },
+  method_case: {
+    severity: 'warning',
+    meaning: 'a condition lists a method in lower case, which clients send in capital letters',
+    remedy: 'write it in capital letters',
   },
   missing_field: {
     severity: 'error',
@@ -142,6 +162,16 @@ export const VALUE_CODES = {
     severity: 'error',
     meaning: 'there is no field of this name here; a misspelt one would have no effect',
     remedy: 'use the name that the message suggests; `edgeplan schema` prints every field with its meaning',
+  },
+  unknown_list: {
+    severity: 'error',
+    meaning: 'a condition names a list that the domain does not have',
+    remedy: 'write the entries themselves, or make the list',
+  },
+  unknown_tag: {
+    severity: 'error',
+    meaning: 'a condition on tags names no rule of an earlier phase that tags requests',
+    remedy: 'name a `fingerprint` or `bot_route` rule, as `<type>/<id>` or by its key',
   },
   unknown_type: {
     severity: 'error',

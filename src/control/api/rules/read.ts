@@ -8,9 +8,16 @@ import { isObject } from '../../../base/text/json-object.ts';
 import { MAX_DOMAIN_IPS, MAX_DOMAIN_SCANS, MAX_ID, MAX_RECORDS } from '../../../base/vocabulary/limits.ts';
 import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from '../../../rules/model/common.ts';
+import { type Conditions, hasConditions, regexesOf } from '../../../rules/model/conditions.ts';
 import { readForm } from '../../../rules/model/form.ts';
 import { parseRule } from '../../../rules/model/parse.ts';
-import { createPatternBook, type ExistingPatterns, patternCost } from '../../../rules/model/pattern.ts';
+import {
+  createPatternBook,
+  type ExistingPatterns,
+  type PatternSubject,
+  patternCost,
+  patternKey,
+} from '../../../rules/model/pattern.ts';
 import { createReport } from '../../../rules/model/report.ts';
 import { originsOfRule, ruleForm } from '../../../rules/model/rule.ts';
 import type { DropRule, OriginRouteRule, Rule } from '../../../rules/model/types.ts';
@@ -168,33 +175,39 @@ async function judgeHostHeader(w: Writing, fields: object, before: RuleRow | und
 // chain of prefixes with them.
 
 /** One regex of a filter. */
-interface Use {
+interface Use extends PatternSubject {
   readonly source: string;
-  readonly ignoreCase: boolean;
 }
 
-/** The distinct regexes of a rule's filters; hosts match without case. */
+/** The distinct regexes of a rule's filters and conditions; hosts match without case. */
 function patternsOf(fields: Readonly<Record<string, unknown>>): readonly Use[] {
   const uses = new Map<string, Use>();
-  const add = (value: unknown, ignoreCase: boolean): void => {
+  const add = (value: unknown, subject: PatternSubject): void => {
     for (const source of Array.isArray(value) ? value : [value]) {
       if (typeof source !== 'string' || source === '') continue;
-      const use = { source, ignoreCase };
+      const use = { source, ...subject };
       uses.set(digestOf(use), use);
     }
   };
   if (fields['host_match_type'] === 'regex') {
-    for (const name of ['host_pattern', 'host_includes', 'host_excludes']) add(fields[name], true);
+    for (const name of ['host_pattern', 'host_includes', 'host_excludes']) add(fields[name], OF_HOSTS);
   }
   if (fields['path_match_type'] === 'regex') {
-    for (const name of ['path_includes', 'path_excludes']) add(fields[name], false);
+    for (const name of ['path_includes', 'path_excludes']) add(fields[name], OF_PATHS);
+  }
+  if (hasConditions(fields['conditions'] as Conditions | undefined)) {
+    for (const { source, ignoreCase, of } of regexesOf(fields['conditions'] as Conditions))
+      add(source, { ignoreCase, of });
   }
   return [...uses.values()];
 }
 
+const OF_HOSTS: PatternSubject = { ignoreCase: true, of: 'host' };
+const OF_PATHS: PatternSubject = { ignoreCase: false, of: 'path' };
+
 /** The digest that the store identifies a regex by, within a domain. */
-function digestOf({ source, ignoreCase }: Use): string {
-  return sha256Hex(`${ignoreCase ? 'i' : 'c'}${source}`);
+function digestOf({ source, ...subject }: Use): string {
+  return sha256Hex(patternKey(source, subject));
 }
 
 /** Costs are stored in eighths of a scan, so that a path's octet (one) and a host's (eight) are whole numbers. */
@@ -287,7 +300,7 @@ async function existingPatterns(
     octets: costs.octets,
     build: costs.build,
     near: near.map(({ eighths, prefix }) => ({ scans: eighths / EIGHTHS, prefix: fromHex(prefix) })),
-    has: (source, ignoreCase) => filed.has(digestOf({ source, ignoreCase })),
+    has: (source, subject) => filed.has(digestOf({ source, ...subject })),
   };
 }
 

@@ -79,6 +79,7 @@ const narrowing = crossCheck<Pick<OwnValues, 'countries' | 'ips'> & NarrowingVal
     'ips',
     'enabled',
     'action_mode',
+    'conditions',
     'record_id',
     'record_ids',
     'host_pattern',

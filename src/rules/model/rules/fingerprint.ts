@@ -2,28 +2,18 @@
 import { z } from 'zod';
 import { FINGERPRINT_ACTIONS } from '../../../base/vocabulary/vocabulary.ts';
 import { hostRule, type RuleOf } from '../common.ts';
-import { checked, filledText, list } from '../fields.ts';
+import { fingerprintEntry, list } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
-
-/**
- * One fingerprint: exact, or a prefix that ends in `*` (semantics §5). No fingerprint contains a star, so one elsewhere
- * never matches.
- */
-const entry = checked(filledText(), (value) => {
-  const star = value.indexOf('*');
-  if (star < 0 || star === value.length - 1) return null;
-  return { code: 'misplaced_star', message: 'may hold `*` only at its end, where it makes a prefix' };
-});
 
 /** The fields that only this type has. */
 const FIELDS = {
-  match_ja4: list(entry)
+  match_ja4: list(fingerprintEntry())
     .default([])
     .describe(
       'JA4 fingerprints of the TLS ClientHello: exact, or a prefix that ends in `*`; empty: no filter',
     )
     .meta({ examples: [['t13d1516h2_8daaf6152771_b186095e22b6', 't10*']] }),
-  match_ja4h: list(entry)
+  match_ja4h: list(fingerprintEntry())
     .default([])
     .describe('JA4H fingerprints of the HTTP request: exact, or a prefix that ends in `*`; empty: no filter')
     .meta({ examples: [['ge11nn05enus_*']] }),

@@ -139,7 +139,7 @@ function checkReferences({ path_target, path_includes }: TargetValues, scope: Fo
   let groups = 0;
   const names = new Set<string>();
   for (const [index, include] of (path_includes ?? []).entries()) {
-    const pattern = scope.patterns.check(include, { ignoreCase: false });
+    const pattern = scope.patterns.check(include, { ignoreCase: false, of: 'path' });
     // A refused pattern has its own error, and its groups are unknown, so no reference can be checked.
     if (pattern.ok !== true) return;
     const costly = scope.patterns.captures(include);

@@ -1,0 +1,359 @@
+/**
+ * The form of `conditions`, which every rule type has: what else must hold of a request for the rule to match (semantics
+ * §12). In: the field as written. Out: its stored shape. Members that are not written stay absent, and a field without
+ * members is no field, so that a rule without conditions is stored as it was before there were any.
+ */
+import { z } from 'zod';
+import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
+import {
+  MAX_ASN,
+  MAX_CONDITION_VALUES,
+  MAX_COUNTRIES,
+  MAX_IPS,
+  MAX_METHOD_CHARACTERS,
+  MAX_VALUE_CONDITIONS,
+  MAX_VALUE_NAME_CHARACTERS,
+} from '../../base/vocabulary/limits.ts';
+import {
+  BOT_KINDS,
+  CONDITION_OPS,
+  ORIGIN_SCHEMES,
+  VALUE_COMPARISONS,
+  VALUE_MEMBERS,
+  type ValueComparison,
+  type ValueMember,
+} from '../../base/vocabulary/vocabulary.ts';
+import {
+  checked,
+  converted,
+  country,
+  filledText,
+  fingerprintEntry,
+  flag,
+  integer,
+  ipEntry,
+  list,
+  text,
+} from './fields.ts';
+import type { FormScope, Stored } from './form.ts';
+import type { Problem } from './report.ts';
+
+/** A list that is left out or has entries: people differ on whether an empty one means "any" or "none". */
+function filled<Entry>(entries: z.ZodType<Entry[]>): z.ZodType<Entry[]> {
+  return checked(entries, (values) => ((values as readonly unknown[]).length > 0 ? null : EMPTY_LIST));
+}
+
+const EMPTY_LIST: Problem = {
+  code: 'too_few',
+  message: 'must not be empty',
+  remedy: 'list an entry, or leave the field out',
+};
+
+/** A member with `includes` and `excludes`, of which an object that is written has at least one. */
+function inclusion<Entry>(
+  entries: () => z.ZodType<Entry[]>,
+  what: string,
+): z.ZodOptional<z.ZodType<{ includes?: Entry[] | undefined; excludes?: Entry[] | undefined }>> {
+  const member = z.strictObject({
+    includes: filled(entries()).optional().describe(`${what} that the rule applies to`),
+    excludes: filled(entries())
+      .optional()
+      .describe(`${what} that the rule does not apply to; they win over \`includes\``),
+  });
+  return checked(member, ({ includes, excludes }) =>
+    includes === undefined && excludes === undefined ? NO_LIST : null,
+  ).optional();
+}
+
+const NO_LIST: Problem = {
+  code: 'missing_field',
+  message: 'must have `includes` or `excludes`',
+  remedy: 'list an entry, or leave the field out',
+};
+
+/** Characters of a token (RFC 9110 §5.6.2), of which methods and names of headers consist. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+const method = checked(filledText(MAX_METHOD_CHARACTERS), (value) =>
+  TOKEN.test(value)
+    ? null
+    : { code: 'invalid_token', message: 'must be a method: letters, digits and marks, without blanks' },
+);
+
+/** Of a text with wildcards; `@` is left to the names of lists (semantics §13). */
+const userAgent = checked(filledText(), (value) =>
+  value.startsWith('@')
+    ? { code: 'unknown_list', message: 'names a list, and this domain has none of that name' }
+    : null,
+);
+
+/** Names that are facts of their own, or that no request reaches a rule with. */
+const UNREAD_HEADERS: Readonly<Record<string, string>> = {
+  host: 'list hosts in `host_includes`',
+};
+
+const headerName = converted(
+  (value) => {
+    const name = value.toLowerCase();
+    const remedy = UNREAD_HEADERS[name];
+    if (remedy !== undefined)
+      return { problem: { code: 'invalid_token', message: 'is no header of conditions', remedy } };
+    if (TOKEN.test(name) && name.length <= MAX_VALUE_NAME_CHARACTERS) return { value: name };
+    const message = `must be a name of a header, of at most ${MAX_VALUE_NAME_CHARACTERS} letters, digits and marks`;
+    return { problem: { code: 'invalid_token', message } };
+  },
+  { minLength: 1, maxLength: MAX_VALUE_NAME_CHARACTERS },
+);
+
+/** RFC 6265 §4.1.1 has a token; browsers send other names too, but none with these. */
+const cookieName = checked(filledText(MAX_VALUE_NAME_CHARACTERS), (value) =>
+  /[\u0000-\u0020\u007f;=]/.test(value)
+    ? { code: 'invalid_token', message: 'must be a name of a cookie, without blanks, `;` and `=`' }
+    : null,
+);
+
+/** The fields of one condition on a header, a query parameter or a cookie. */
+function valueFields<Name extends z.ZodType>(name: Name, what: string) {
+  return {
+    name: name.describe(what),
+    op: z
+      .enum(CONDITION_OPS)
+      .describe(
+        '`present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none',
+      )
+      .meta({ examples: ['equals'] }),
+    values: list(text(), MAX_CONDITION_VALUES)
+      .default([])
+      .describe('what the value is compared with; one of them suffices')
+      .meta({ examples: [['1', 'true']] }),
+    ignore_case: flag(false)
+      .describe('whether letters compare without case')
+      .meta({ examples: [true] }),
+  };
+}
+
+/** The fields of a condition, by the member that lists it. */
+const VALUE_FIELDS = {
+  headers: valueFields(headerName, 'name of the header, in any case'),
+  query: valueFields(filledText(MAX_VALUE_NAME_CHARACTERS), 'name of the parameter, not percent-encoded'),
+  cookies: valueFields(cookieName, 'name of the cookie'),
+};
+
+/** A condition on a header, a query parameter or a cookie, as it is stored. */
+export type ValueCondition = Stored<(typeof VALUE_FIELDS)['query']>;
+
+/** The members of `conditions`. */
+const MEMBERS = {
+  methods: filled(list(method, 20))
+    .optional()
+    .describe('methods that the rule applies to; case counts')
+    .meta({ examples: [['POST', 'PUT']] }),
+  schemes: filled(list(z.enum(ORIGIN_SCHEMES), 2))
+    .optional()
+    .describe('schemes of the request')
+    .meta({ examples: [['http']] }),
+  ips: inclusion(() => list(ipEntry(), MAX_IPS), 'addresses, CIDR prefixes and ranges')
+    .describe('addresses of visitors; an unknown one is in neither list')
+    .meta({ examples: [{ excludes: ['203.0.113.0/24'] }] }),
+  countries: inclusion(() => list(country(), MAX_COUNTRIES), 'ISO 3166-1 alpha-2 codes')
+    .describe('countries of visitors; an unknown one is in neither list')
+    .meta({ examples: [{ includes: ['DE', 'AT'] }] }),
+  asns: inclusion(() => list(integer(1, MAX_ASN)), 'numbers of autonomous systems')
+    .describe("autonomous systems of visitors' addresses; an unknown one is in neither list")
+    .meta({ examples: [{ includes: [64496] }] }),
+  bot_kinds: inclusion(
+    () => list(z.enum(['*', ...BOT_KINDS])),
+    'kinds of bots, `*` for every classified bot,',
+  )
+    .describe('kinds of bots; who is no classified bot is in neither list')
+    .meta({ examples: [{ excludes: ['*'] }] }),
+  verified_bot: z
+    .boolean()
+    .optional()
+    .describe('`true`: only bots whose identity was verified; `false`: everybody else')
+    .meta({ examples: [false] }),
+  ja4: inclusion(() => list(fingerprintEntry()), 'JA4 fingerprints, exact or a prefix that ends in `*`,')
+    .describe('fingerprints of the TLS ClientHello; an unknown one is in neither list')
+    .meta({ examples: [{ includes: ['t13d1516h2_*'] }] }),
+  user_agents: inclusion(() => list(userAgent), 'wildcards over the User-Agent, without regard to case,')
+    .describe('User-Agents; an absent one is in neither list')
+    .meta({ examples: [{ includes: ['*curl*', 'python-requests/*'] }] }),
+  tags: inclusion(
+    () => list(filledText(), 50),
+    'tagging rules of earlier phases, as `<type>/<id>` or by key,',
+  )
+    .describe('tags that `fingerprint` and `bot_route` rules of earlier phases gave the request')
+    .meta({ examples: [{ includes: ['bot_route/7'] }] }),
+  headers: valueList('headers')
+    .describe('conditions on headers, all of which must hold; each line of a repeated header counts')
+    .meta({ examples: [[{ name: 'x-api-version', op: 'equals', values: ['1'] }]] }),
+  query: valueList('query')
+    .describe(
+      'conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts',
+    )
+    .meta({ examples: [[{ name: 'debug', op: 'present' }]] }),
+  cookies: valueList('cookies')
+    .describe('conditions on cookies, all of which must hold; each occurrence counts')
+    .meta({ examples: [[{ name: 'session', op: 'absent' }]] }),
+};
+
+function valueList(member: ValueMember): z.ZodOptional<z.ZodType<ValueCondition[]>> {
+  const entry = z.strictObject(VALUE_FIELDS[member]) as unknown as z.ZodType<ValueCondition>;
+  return filled(list(entry, MAX_VALUE_CONDITIONS)).optional();
+}
+
+/** The conditions of a rule as they are stored: every member must hold. Absent members ask nothing. */
+export type Conditions = Stored<typeof MEMBERS>;
+
+/** Names of fields inside `conditions`, by the path of the object that has them. */
+export const CONDITION_NAMES: Readonly<Record<string, readonly string[]>> = {
+  conditions: Object.keys(MEMBERS),
+  ...Object.fromEntries(
+    (['ips', 'countries', 'asns', 'bot_kinds', 'ja4', 'user_agents', 'tags'] as const).map((name) => [
+      `conditions.${name}`,
+      ['includes', 'excludes'],
+    ]),
+  ),
+  ...Object.fromEntries(VALUE_MEMBERS.map((name) => [`conditions.${name}`, Object.keys(VALUE_FIELDS[name])])),
+};
+
+/** The field. */
+export const CONDITIONS_FIELD = z
+  .strictObject(MEMBERS)
+  .optional()
+  .describe('what else must hold of a request; all members must, and inside a member any entry')
+  .meta({ examples: [{ methods: ['POST'], headers: [{ name: 'authorization', op: 'absent' }] }] });
+
+/** The field as it is stored: absent without members. */
+export function storedConditions(written: Conditions | undefined): { readonly conditions?: Conditions } {
+  return hasConditions(written) ? { conditions: written! } : {};
+}
+
+/** Whether the field asks something. */
+export function hasConditions(written: object | undefined): boolean {
+  return written !== undefined && Object.values(written).some((member) => member !== undefined);
+}
+
+/** The comparison of a condition, and whether it is negated; `null` for `present` and `absent`. */
+export function comparisonOf(
+  op: ValueCondition['op'],
+): { readonly comparison: ValueComparison; readonly negated: boolean } | null {
+  const negated = op.startsWith('not_');
+  const comparison = VALUE_COMPARISONS.find((name) => name === (negated ? op.slice(4) : op));
+  return comparison === undefined ? null : { comparison, negated };
+}
+
+/** A regex of a condition, and the value that it reads, such as `headers accept`. */
+export interface ConditionRegex {
+  readonly source: string;
+  readonly ignoreCase: boolean;
+  readonly of: string;
+}
+
+/** The regexes of conditions, with the path of each below `conditions`. */
+export function regexesOf(
+  conditions: Conditions,
+): readonly (ConditionRegex & { readonly path: FieldPath })[] {
+  return VALUE_MEMBERS.flatMap((member) =>
+    (conditions[member] ?? []).flatMap(({ name, op, values, ignore_case }, index) =>
+      comparisonOf(op)?.comparison === 'regex'
+        ? values.map((source, place) => ({
+            source,
+            ignoreCase: ignore_case,
+            of: `${member} ${name}`,
+            path: [member, index, 'values', place],
+          }))
+        : [],
+    ),
+  );
+}
+
+/** Methods that servers know (RFC 9110 §9, RFC 5789), all in capital letters. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
+
+/** Checks what lies across the fields of conditions. Paths are relative to the rule. */
+export function checkConditions(conditions: Conditions, scope: FormScope): void {
+  for (const [index, name] of (conditions.methods ?? []).entries()) {
+    const upper = name.toUpperCase();
+    if (name === upper || !METHODS.includes(upper)) continue;
+    const message = 'matches no ordinary request: the case of methods counts';
+    scope.warn(['conditions', 'methods', index], {
+      code: 'method_case',
+      message,
+      found: `\`${name}\``,
+      remedy: `write \`${upper}\``,
+    });
+  }
+  const counted = VALUE_MEMBERS.flatMap((member) => conditions[member] ?? []).length;
+  if (counted > MAX_VALUE_CONDITIONS) {
+    const message = `must have at most ${MAX_VALUE_CONDITIONS} conditions on headers, query parameters and cookies together`;
+    scope.error(['conditions'], { code: 'too_many', message, found: String(counted) });
+  }
+  for (const member of VALUE_MEMBERS) {
+    for (const [index, condition] of (conditions[member] ?? []).entries()) {
+      if (scope.full()) return;
+      checkValues(condition, member, ['conditions', member, index], scope);
+    }
+  }
+  for (const { path, source, ignoreCase, of } of regexesOf(conditions)) {
+    if (scope.full()) return;
+    if (source === '') continue;
+    const problem = judgeRegex(source, { ignoreCase, of }, scope);
+    if (problem !== null) scope.error(['conditions', ...path], problem);
+  }
+}
+
+function judgeRegex(
+  source: string,
+  subject: { readonly ignoreCase: boolean; readonly of: string },
+  { patterns }: FormScope,
+): Problem | null {
+  const use = patterns.check(source, subject);
+  if (use.ok === true || use.ok === 'skipped') return null;
+  if (use.ok === false) return { code: 'invalid_pattern', message: use.reason };
+  const remedy = 'use `prefix`, `contains` or `wildcard`, or start patterns with `^` and literal text';
+  return { code: 'pattern_budget', message: use.reason, remedy };
+}
+
+/** Checks that `values` and `op` agree, and that each value can be met. */
+function checkValues(
+  { op, values }: ValueCondition,
+  member: ValueMember,
+  path: FieldPath,
+  scope: FormScope,
+): void {
+  const compared = comparisonOf(op);
+  if (compared === null) {
+    if (values.length === 0) return;
+    const message = `must be left out while \`op\` is \`${op}\``;
+    const remedy = `write \`${op === 'present' ? 'equals' : 'not_equals'}\` to compare`;
+    scope.error([...path, 'values'], { code: 'condition_values', message, found: null, remedy });
+    return;
+  }
+  if (values.length === 0) {
+    const message = `must list at least one value while \`op\` is \`${op}\``;
+    scope.error([...path, 'values'], { code: 'condition_values', message, found: null });
+  }
+  for (const [index, value] of values.entries()) {
+    const problem = judgeValue(value, compared.comparison, member);
+    if (problem !== null) scope.error([...path, 'values', index], problem);
+  }
+}
+
+/** Headers and cookies are octets, which conditions read as Latin-1: a character beyond it is in none (semantics §12). */
+function judgeValue(value: string, comparison: ValueComparison, member: ValueMember): Problem | null {
+  if (value === '' && comparison !== 'equals') {
+    return {
+      code: 'empty_value',
+      message: `must not be empty under \`${comparison}\``,
+      found: null,
+      remedy: 'use `present` for any value, `equals` for an empty one',
+    };
+  }
+  if (member === 'query' || comparison === 'regex' || /^[\u0000-\u00ff]*$/.test(value)) return null;
+  return {
+    code: 'beyond_latin1',
+    message: 'could never match: a header is read as octets, and a character beyond `ÿ` is none',
+    remedy: 'write the octets of its UTF-8 form in a `regex`, such as `\\xE2\\x82\\xAC` for `€`',
+  };
+}
