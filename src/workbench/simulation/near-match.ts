@@ -121,6 +121,15 @@ function proposalsFor(check: CheckName, rule: Rule, ruleSet: RuleSet): readonly 
     case 'ja4':
     case 'ja4h':
       return fingerprintProposals(rule, check);
+    case 'method':
+    case 'scheme':
+    case 'asn':
+    case 'user_agent':
+    case 'tag':
+    case 'header':
+    case 'query':
+    case 'cookie':
+      return [];
     default:
       return check satisfies never;
   }

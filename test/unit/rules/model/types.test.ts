@@ -30,6 +30,7 @@ describe('what the forms produce', () => {
       | 'host_includes'
       | 'host_excludes'
       | 'action_mode'
+      | 'conditions'
       | 'path_match_type'
       | 'path_includes'
       | 'path_excludes'
