@@ -37,6 +37,7 @@ import {
 } from './fields.ts';
 import type { FormScope, Stored } from './form.ts';
 import type { Problem } from './report.ts';
+import { warnHostBits } from './text-checks.ts';
 
 /** A list that is left out or has entries: people differ on whether an empty one means "any" or "none". */
 function filled<Entry>(entries: z.ZodType<Entry[]>): z.ZodType<Entry[]> {
@@ -301,6 +302,12 @@ export function checkConditions(conditions: Conditions, scope: FormScope): void 
     const problem = judgeRegex(source, { ignoreCase, of }, scope);
     if (problem !== null) scope.error(['conditions', ...path], problem);
   }
+}
+
+/** Warns about prefixes with host bits. The conditions are as they were written. */
+export function checkWrittenConditions({ ips }: Pick<Conditions, 'ips'>, scope: FormScope): void {
+  for (const name of ['includes', 'excludes'] as const)
+    warnHostBits(ips?.[name] ?? [], ['conditions', 'ips', name], scope);
 }
 
 function judgeRegex(
