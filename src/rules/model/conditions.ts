@@ -88,17 +88,13 @@ const userAgent = checked(filledText(), (value) =>
     : null,
 );
 
-/** Names that are facts of their own, or that no request reaches a rule with. */
-const UNREAD_HEADERS: Readonly<Record<string, string>> = {
-  host: 'list hosts in `host_includes`',
-};
-
 const headerName = converted(
   (value) => {
     const name = value.toLowerCase();
-    const remedy = UNREAD_HEADERS[name];
-    if (remedy !== undefined)
+    if (name === 'host') {
+      const remedy = 'list hosts in `host_includes`';
       return { problem: { code: 'invalid_token', message: 'is no header of conditions', remedy } };
+    }
     if (TOKEN.test(name) && name.length <= MAX_VALUE_NAME_CHARACTERS) return { value: name };
     const message = `must be a name of a header, of at most ${MAX_VALUE_NAME_CHARACTERS} letters, digits and marks`;
     return { problem: { code: 'invalid_token', message } };
