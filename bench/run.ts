@@ -14,6 +14,7 @@ import { run as allocation } from './allocation.ts';
 import { run as apiRead } from './api-read.ts';
 import { run as apiWrite } from './api-write.ts';
 import { run as compile } from './compile.ts';
+import { run as conditions } from './conditions.ts';
 import { run as distance } from './distance.ts';
 import { run as domains } from './domains.ts';
 import { run as doors } from './doors.ts';
@@ -42,6 +43,7 @@ import { run as zones } from './zones.ts';
 
 const GROUPS: Readonly<Record<string, BenchGroup>> = {
   growth,
+  conditions,
   floor,
   linear,
   adversarial,

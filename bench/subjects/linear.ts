@@ -8,11 +8,12 @@ import { parseTarget, type TargetFacts } from '../../src/base/paths/path.ts';
 import { BOT_KINDS } from '../../src/base/vocabulary/vocabulary.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { classifyUserAgent } from '../../src/engine/evaluator/user-agent.ts';
-import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
+import type { Conditions, Rule, RuleSet, ValueCondition } from '../../src/rules/model/types.ts';
 import type { Answer } from '../harness/answer.ts';
 import { phasesOf, scan } from './scan.ts';
 
 interface LinearFacts extends TargetFacts {
+  request: EdgeRequest;
   host: string;
   /** Records of the host, by id. */
   records: readonly number[];
@@ -38,6 +39,7 @@ export function linearScan(ruleSet: RuleSet): (request: EdgeRequest) => Answer {
   const readsBots = phases.bot_route.length > 0;
   const facts = emptyFacts();
   return (request) => {
+    facts.request = request;
     facts.host = request.host as string;
     const records = recordsOf.get(facts.host);
     if (records === undefined || parseTarget(request.target, facts) !== 0)
@@ -64,7 +66,8 @@ function emptyFacts(): LinearFacts {
     authority: null,
   };
   const visitor = { family: 0, ip: new Uint32Array(4), country: '', bot: '', ja4: '' };
-  return { ...target, authorityScheme: '', host: '', records: [], ...visitor };
+  const request: EdgeRequest = { scheme: '', method: '', host: '', target: '' };
+  return { ...target, request, authorityScheme: '', host: '', records: [], ...visitor };
 }
 
 function compileRule(rule: Rule): Test {
@@ -84,8 +87,58 @@ function compileRule(rule: Rule): Test {
     const ids = new Set(rule.record_ids);
     tests.push((facts) => facts.records.some((id) => ids.has(id)));
   }
-  tests.push(...pathTests(rule), ...hostTests(rule));
+  tests.push(...pathTests(rule), ...hostTests(rule), ...conditionTests(rule.conditions ?? {}));
   return allOf(tests);
+}
+
+/** The conditions that rule sets of the bench have. Query and cookies are read anew by each test. */
+function conditionTests({
+  methods,
+  schemes,
+  user_agents,
+  headers = [],
+  query = [],
+  cookies = [],
+}: Conditions): readonly Test[] {
+  const tests: Test[] = [];
+  if (methods !== undefined) tests.push(({ request }) => methods.includes(request.method));
+  if (schemes !== undefined) tests.push(({ request }) => schemes.includes(request.scheme as 'http'));
+  const agents = (entries: readonly string[]): Test => {
+    const listed = anyOf(entries.map((entry) => wildcardTest(entry.toLowerCase())));
+    return ({ request }) => listed((request.headers!['user-agent'] as string).toLowerCase());
+  };
+  if (user_agents?.includes !== undefined) tests.push(agents(user_agents.includes));
+  if (user_agents?.excludes !== undefined) {
+    const listed = agents(user_agents.excludes);
+    tests.push((facts) => !listed(facts));
+  }
+  for (const one of headers)
+    tests.push(valueTest(one, ({ request }) => request.headers![one.name] as string | undefined));
+  for (const one of query) tests.push(valueTest(one, ({ query: text }) => part(text ?? '', '&', one.name)));
+  for (const one of cookies)
+    tests.push(
+      valueTest(one, ({ request }) => part((request.headers!['cookie'] as string) ?? '', '; ', one.name)),
+    );
+  return tests;
+}
+
+/** The value of a name among `name=value` parts; those of the bench have no escapes. */
+function part(text: string, separator: string, name: string): string | undefined {
+  const found = text.split(separator).find((one) => one.startsWith(`${name}=`));
+  return found?.slice(name.length + 1);
+}
+
+function valueTest({ op, values }: ValueCondition, read: (facts: LinearFacts) => string | undefined): Test {
+  if (op === 'present') return (facts) => read(facts) !== undefined;
+  if (op === 'absent') return (facts) => read(facts) === undefined;
+  const comparison = op.replace('not_', '');
+  if (comparison !== 'equals' && comparison !== 'prefix') throw new Error(`the bench has no ${op}`);
+  const listed = anyOf(values.map((value) => wildcardTest(comparison === 'prefix' ? `${value}*` : value)));
+  const wanted = comparison === op;
+  return (facts) => {
+    const value = read(facts);
+    return (value !== undefined && listed(value)) === wanted;
+  };
 }
 
 function visitorTests(rule: Extract<Rule, { type: 'drop' }>): readonly Test[] {
