@@ -181,6 +181,7 @@ describe('headers', () => {
       unseen({}, 'constructor', 'present'),
       unseen({}, '__proto__', 'present'),
       seen({ constructor: 'x' }, 'constructor', 'present'),
+      unseen(Object.create({ 'x-a': '1' }), 'x-a', 'present'),
     ]);
   });
 
@@ -267,7 +268,7 @@ describe('cookies', () => {
   });
 
   test('a pair without `=` or without a name is none, and names compare exactly', () => {
-    for (const cookie of ['a', 'a; b=1', 'A=1', 'ab=1', '=a', 'b=a=1', 7]) {
+    for (const cookie of ['a', 'ab', 'a; b=1', 'A=1', 'ab=1', '=a', 'b=a=1', 7]) {
       expect(asks(cookie, 'a', 'absent'), String(cookie)).toBe(true);
     }
   });
