@@ -1,5 +1,12 @@
 /** Sample domain, records, rules and requests with every default filled in; a test states what it is about. */
-import type { DnsRecord, Domain, Rule, RuleSet, ValueCondition } from '../../src/rules/model/types.ts';
+import type {
+  Conditions,
+  DnsRecord,
+  Domain,
+  Rule,
+  RuleSet,
+  ValueCondition,
+} from '../../src/rules/model/types.ts';
 import { createOracle, type Decision, type EdgeRequest, type OracleEnv } from '../oracle/index.ts';
 
 type OfType<T extends Rule['type']> = Extract<Rule, { type: T }>;
@@ -217,4 +224,21 @@ export function decide(
   env: OracleEnv = {},
 ): Decision {
   return createOracle(ruleSet(setting), env).evaluate(request(fields));
+}
+
+/** Whether a drop rule that conditions alone narrow drops the request. */
+export function holds(conditions: Conditions, fields: Parameters<typeof request>[0] = {}): boolean {
+  return decide({ rules: [rule('drop', 1, { conditions })] }, fields).action === 'block';
+}
+
+/** Conditions, the request, and whether they hold for it. */
+export type ConditionRow = readonly [
+  conditions: Conditions,
+  fields: Parameters<typeof request>[0],
+  expected: boolean,
+];
+
+/** The rows that the oracle decides otherwise. */
+export function wrongRows(rows: readonly ConditionRow[]): readonly ConditionRow[] {
+  return rows.filter(([conditions, fields, expected]) => holds(conditions, fields) !== expected);
 }
