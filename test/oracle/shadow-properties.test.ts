@@ -4,7 +4,9 @@ import { generateCase } from '../support/generate.ts';
 import { wordProgram } from '../support/generate-waf.ts';
 import { createOracle, type Decision } from './index.ts';
 
-const CASES = Array.from({ length: 60 }, (_, index) => generateCase(index + 1, 30));
+const CASES = Array.from({ length: 60 }, (_, index) =>
+  generateCase(index + 1, 30, { conditions: { share: 0.3, strayTags: true } }),
+);
 
 function isDry(rule: Rule): boolean {
   return rule.type !== 'cache' && rule.action_mode === 'dry_run';

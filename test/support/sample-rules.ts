@@ -1,5 +1,12 @@
 /** Sample domain, records, rules and requests with every default filled in; a test states what it is about. */
-import type { DnsRecord, Domain, Rule, RuleSet } from '../../src/rules/model/types.ts';
+import type {
+  Conditions,
+  DnsRecord,
+  Domain,
+  Rule,
+  RuleSet,
+  ValueCondition,
+} from '../../src/rules/model/types.ts';
 import { createOracle, type Decision, type EdgeRequest, type OracleEnv } from '../oracle/index.ts';
 
 type OfType<T extends Rule['type']> = Extract<Rule, { type: T }>;
@@ -133,6 +140,16 @@ export function rule<T extends Rule['type']>(
   return { ...DEFAULTS[type], id, ...fields } as unknown as OfType<T>;
 }
 
+/** A condition on a header, a query parameter or a cookie, with case unless stated otherwise. */
+export function condition(
+  name: string,
+  op: ValueCondition['op'],
+  values: readonly string[] = [],
+  { ignore_case = false }: { readonly ignore_case?: boolean } = {},
+): ValueCondition {
+  return { name, op, values: [...values], ignore_case };
+}
+
 /** A proxied A record that differs from the defaults in the fields given. */
 export function dnsRecord(id: number, name: string, fields: Partial<DnsRecord> = {}): DnsRecord {
   return {
@@ -207,4 +224,21 @@ export function decide(
   env: OracleEnv = {},
 ): Decision {
   return createOracle(ruleSet(setting), env).evaluate(request(fields));
+}
+
+/** Whether a drop rule that conditions alone narrow drops the request. */
+export function holds(conditions: Conditions, fields: Parameters<typeof request>[0] = {}): boolean {
+  return decide({ rules: [rule('drop', 1, { conditions })] }, fields).action === 'block';
+}
+
+/** Conditions, the request, and whether they hold for it. */
+export type ConditionRow = readonly [
+  conditions: Conditions,
+  fields: Parameters<typeof request>[0],
+  expected: boolean,
+];
+
+/** The rows that the oracle decides otherwise. */
+export function wrongRows(rows: readonly ConditionRow[]): readonly ConditionRow[] {
+  return rows.filter(([conditions, fields, expected]) => holds(conditions, fields) !== expected);
 }
