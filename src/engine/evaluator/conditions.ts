@@ -3,7 +3,14 @@
  * it reads is read once, when the first test asks (`values.ts`).
  */
 import { dfaMatches, dfaMatchesStart } from '../../base/regex/table.ts';
-import { NONE, PATTERN_KIND, TERM, TEST_COMPARISONS, VALUE_TEST } from '../plan/layout.ts';
+import {
+  NONE,
+  PATTERN_KIND,
+  TERM,
+  TEST_COMPARISONS,
+  type TestComparison,
+  VALUE_TEST,
+} from '../plan/layout.ts';
 import { addressEntry, isAddressListed } from './addresses.ts';
 import { type Facts, ipOf } from './facts.ts';
 import { type LoadedPlan, matcherOf, patternMatches } from './loaded.ts';
@@ -55,7 +62,7 @@ function loadTest(loaded: LoadedPlan, conditions: LoadedConditions, number: numb
     comparison,
     ignoreCase: plan.valueTests[row + VALUE_TEST.ignoreCase] === 1,
     data,
-    whole: comparison === 'equals' ? textSet(loaded, data) : null,
+    ...wholeTexts(loaded, comparison, data),
     round: 0,
     holds: false,
   };
@@ -64,14 +71,20 @@ function loadTest(loaded: LoadedPlan, conditions: LoadedConditions, number: numb
 }
 
 /** The texts of exact patterns. */
-function textSet(loaded: LoadedPlan, data: number): ReadonlySet<string> {
+function wholeTexts(
+  loaded: LoadedPlan,
+  comparison: TestComparison,
+  data: number,
+): Pick<LoadedTest, 'only' | 'whole'> {
+  if (comparison !== 'equals') return { only: null, whole: null };
   const { words } = loaded.plan;
   const patterns = words.subarray(data + 1, data + 1 + words[data]!);
-  return new Set([...patterns].map((pattern) => matcherOf(loaded, pattern).text));
+  const texts = [...patterns].map((pattern) => matcherOf(loaded, pattern).text);
+  return texts.length === 1 ? { only: texts[0]!, whole: null } : { only: null, whole: new Set(texts) };
 }
 
 function decideTest(loaded: LoadedPlan, test: LoadedTest, facts: Facts): boolean {
-  const { source, comparison, whole } = test;
+  const { source, comparison, only, whole } = test;
   if (comparison === 'addresses')
     return ipOf(facts) !== 0 && isAddressListed(loaded.plan.words, test.data, facts);
   readSource(source, facts);
@@ -80,8 +93,10 @@ function decideTest(loaded: LoadedPlan, test: LoadedTest, facts: Facts): boolean
   const end = test.data + 1 + words[test.data]!;
   for (let index = 0; index < source.count; index++) {
     const text = comparedText(test, index);
-    if (whole !== null && source.cut[index] === false) {
-      if (whole.has(text)) return true;
+    if (only !== null) {
+      if (text === only && source.cut[index] === false) return true;
+    } else if (whole !== null) {
+      if (source.cut[index] === false && whole.has(text)) return true;
     } else {
       for (let at = test.data + 1; at < end; at++)
         if (valueMatches(loaded, words[at]!, text, source.cut[index]!)) return true;

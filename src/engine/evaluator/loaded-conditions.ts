@@ -44,6 +44,11 @@ export interface LoadedSources {
 /** Kinds of sources with names. */
 type NamedKind = 'header' | 'query' | 'cookie';
 
+/** The text as V8 stores names of properties: a text of that name finds the property without being hashed again. */
+function asKey(text: string): string {
+  return Object.keys({ [text]: 0 })[0] ?? text;
+}
+
 /** The sources of a plan, without values. */
 function createSources(plan: Plan): LoadedSources {
   const { valueSources } = plan;
@@ -56,7 +61,7 @@ function createSources(plan: Plan): LoadedSources {
   const family: LoadedSources = { list, byName, queryRound: 0, cookieRound: 0 };
   for (let row = 0; row < valueSources.length; row += VALUE_SOURCE.size) {
     const kind = SOURCE_KINDS[valueSources[row + VALUE_SOURCE.kind]!]!;
-    const name = decodeString(plan, valueSources[row + VALUE_SOURCE.name]!);
+    const name = asKey(decodeString(plan, valueSources[row + VALUE_SOURCE.name]!));
     const source: LoadedSource = {
       kind,
       name,
@@ -78,7 +83,9 @@ export interface LoadedTest {
   readonly ignoreCase: boolean;
   /** Offset in `words` of the address filter, or of the count of patterns or slots. */
   readonly data: number;
-  /** The values, if all are compared whole. */
+  /** The only value, if one is compared whole. */
+  readonly only: string | null;
+  /** The values, if several are compared whole. */
   readonly whole: ReadonlySet<string> | null;
   /** The request that the test was decided for, and the result. */
   round: number;

@@ -32,7 +32,7 @@ interface PatternRefused {
 }
 
 /** What a pattern is matched with. */
-export interface PatternSubject {
+export interface RegexSubject {
   readonly ignoreCase: boolean;
   /** `host`, `path`, or the value that a condition reads, such as `headers accept`. */
   readonly of: string;
@@ -60,7 +60,7 @@ const MAX_CACHED = 256;
 const cache = new Map<string, CheckedPattern>();
 
 /** `checkPattern` with the cache in front. */
-function checkCached(source: string, subject: PatternSubject): CheckedPattern {
+function checkCached(source: string, subject: RegexSubject): CheckedPattern {
   const key = patternKey(source, subject);
   const checked = cache.get(key) ?? checkPattern(source, subject);
   // Reinserted at the end, so the first key of the map is the least recently used one.
@@ -75,13 +75,13 @@ function checkCached(source: string, subject: PatternSubject): CheckedPattern {
  * The text that identifies a pattern among those of a domain: `i` or `c` for its case sensitivity, then the source; before
  * them, if it is neither of hosts, without case, nor of paths, with case, what it reads.
  */
-export function patternKey(source: string, { ignoreCase, of }: PatternSubject): string {
+export function patternKey(source: string, { ignoreCase, of }: RegexSubject): string {
   const text = (ignoreCase ? 'i' : 'c') + source;
   return of === 'host' || of === 'path' ? text : `${of}\u0000${text}`;
 }
 
 /** Parses a pattern, checks the bounds of one pattern, and computes its costs. */
-function checkPattern(source: string, { ignoreCase, of }: PatternSubject): CheckedPattern {
+function checkPattern(source: string, { ignoreCase, of }: RegexSubject): CheckedPattern {
   const refuse = (reason: string): CheckedPattern => {
     return { verdict: { ok: false, reason }, pattern: null, octets: 0, scans: 0, prefix: '' };
   };
@@ -134,7 +134,7 @@ export interface PatternBook {
    * Checks one use of a pattern and adds its cost to the budgets of the domain. A repeated pattern costs nothing more.
    * `over`: this use exceeds a budget. After it, new patterns are not compiled, and their uses are `skipped`.
    */
-  check(source: string, subject: PatternSubject): PatternUse;
+  check(source: string, subject: RegexSubject): PatternUse;
   /** Why a rewrite target may not refer to groups of an accepted path pattern, or `null`. */
   captures(source: string): string | null;
 }
@@ -166,11 +166,11 @@ export interface ExistingPatterns extends Pick<PatternCost, 'octets' | 'build'> 
   /** The stored patterns that can scan the same text as the patterns to check: one prefix starts with the other. */
   readonly near: readonly Pick<PatternCost, 'scans' | 'prefix'>[];
   /** Whether a pattern is stored, so that the numbers here include its cost. */
-  has(source: string, subject: PatternSubject): boolean;
+  has(source: string, subject: RegexSubject): boolean;
 }
 
 /** The cost of an accepted pattern; `null` for a refused one. */
-export function patternCost(source: string, subject: PatternSubject): PatternCost | null {
+export function patternCost(source: string, subject: RegexSubject): PatternCost | null {
   const checked = checkCached(source, subject);
   return checked.verdict.ok ? costOf(checked) : null;
 }

@@ -14,7 +14,7 @@ import { parseRule } from '../../../rules/model/parse.ts';
 import {
   createPatternBook,
   type ExistingPatterns,
-  type PatternSubject,
+  type RegexSubject,
   patternCost,
   patternKey,
 } from '../../../rules/model/pattern.ts';
@@ -175,14 +175,14 @@ async function judgeHostHeader(w: Writing, fields: object, before: RuleRow | und
 // chain of prefixes with them.
 
 /** One regex of a filter. */
-interface Use extends PatternSubject {
+interface Use extends RegexSubject {
   readonly source: string;
 }
 
 /** The distinct regexes of a rule's filters and conditions; hosts match without case. */
 function patternsOf(fields: Readonly<Record<string, unknown>>): readonly Use[] {
   const uses = new Map<string, Use>();
-  const add = (value: unknown, subject: PatternSubject): void => {
+  const add = (value: unknown, subject: RegexSubject): void => {
     for (const source of Array.isArray(value) ? value : [value]) {
       if (typeof source !== 'string' || source === '') continue;
       const use = { source, ...subject };
@@ -202,8 +202,8 @@ function patternsOf(fields: Readonly<Record<string, unknown>>): readonly Use[] {
   return [...uses.values()];
 }
 
-const OF_HOSTS: PatternSubject = { ignoreCase: true, of: 'host' };
-const OF_PATHS: PatternSubject = { ignoreCase: false, of: 'path' };
+const OF_HOSTS: RegexSubject = { ignoreCase: true, of: 'host' };
+const OF_PATHS: RegexSubject = { ignoreCase: false, of: 'path' };
 
 /** The digest that the store identifies a regex by, within a domain. */
 function digestOf({ source, ...subject }: Use): string {
