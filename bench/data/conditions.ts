@@ -115,15 +115,18 @@ export function conditional(
 
 /**
  * Rules of one path, so that each is a candidate of its requests: each asks that a header of its own has not one value, for
- * which no index narrows the rule, or asks for a country. No request meets one.
+ * which no index narrows the rule, or excludes its own path, or asks for a country, which is the cheapest filter of all. No
+ * request meets one.
  */
-export function candidates(count: number, asks: boolean): RuleSet {
+export function candidates(count: number, by: 'header' | 'path' | 'country'): RuleSet {
   const rules = Array.from({ length: count }, (_, at) => ({
     type: 'drop',
     path_includes: ['/items/*'],
-    ...(asks
-      ? { conditions: header(`x-part-${at}`, 'not_equals', [`v${at}`]) }
-      : { country_match_type: 'exclude', countries: ['DE'] }),
+    ...{
+      header: { conditions: header(`x-part-${at}`, 'not_equals', [`v${at}`]) },
+      path: { path_excludes: ['/items/*'] },
+      country: { country_match_type: 'exclude', countries: ['DE'] },
+    }[by],
   }));
   return ruleSetOf({ domain: DOMAIN, records: RECORDS, rules });
 }

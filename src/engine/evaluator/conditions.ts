@@ -15,7 +15,7 @@ import { addressEntry, isAddressListed } from './addresses.ts';
 import { type Facts, ipOf } from './facts.ts';
 import { type LoadedPlan, matcherOf, patternMatches } from './loaded.ts';
 import type { LoadedConditions, LoadedTest } from './loaded-conditions.ts';
-import { foldedOf, readSource } from './values.ts';
+import { foldedOf, isCut, readSource } from './values.ts';
 
 /** Whether all terms of a slot hold. */
 export function conditionsHold(
@@ -89,17 +89,19 @@ function decideTest(loaded: LoadedPlan, test: LoadedTest, facts: Facts): boolean
     return ipOf(facts) !== 0 && isAddressListed(loaded.plan.words, test.data, facts);
   readSource(source, facts);
   if (comparison === 'any') return source.count > 0;
+  // PERF: one value compared with one other.
+  if (only !== null && source.count === 1 && !source.hasCut) return comparedText(test, 0) === only;
   const { words } = loaded.plan;
   const end = test.data + 1 + words[test.data]!;
   for (let index = 0; index < source.count; index++) {
     const text = comparedText(test, index);
     if (only !== null) {
-      if (text === only && source.cut[index] === false) return true;
+      if (text === only && !isCut(source, index)) return true;
     } else if (whole !== null) {
-      if (source.cut[index] === false && whole.has(text)) return true;
+      if (!isCut(source, index) && whole.has(text)) return true;
     } else {
       for (let at = test.data + 1; at < end; at++)
-        if (valueMatches(loaded, words[at]!, text, source.cut[index]!)) return true;
+        if (valueMatches(loaded, words[at]!, text, isCut(source, index))) return true;
     }
   }
   return false;
@@ -140,10 +142,10 @@ export function testEntry(
   if (test.comparison === 'any') return 0;
   const entries = words.subarray(test.data + 1, test.data + 1 + words[test.data]!);
   if (test.comparison === 'tagged') return entries.findIndex((slot) => facts.tagged.includes(slot));
-  const { count, cut } = test.source;
+  const { source } = test;
   return entries.findIndex((pattern) => {
-    for (let index = 0; index < count; index++)
-      if (valueMatches(loaded, pattern, comparedText(test, index), cut[index]!)) return true;
+    for (let index = 0; index < source.count; index++)
+      if (valueMatches(loaded, pattern, comparedText(test, index), isCut(source, index))) return true;
     return false;
   });
 }

@@ -25,10 +25,12 @@ export interface LoadedSource {
   /** Values in `texts`; entries beyond are of earlier requests. */
   count: number;
   readonly texts: string[];
-  /** Whether a value goes on after the octets that were read. */
+  /** Whether one of the values goes on after the octets that were read; then `cut` says of each whether it does. */
+  hasCut: boolean;
   readonly cut: boolean[];
-  /** The values in lower case, as far as they were asked for. */
-  readonly folded: (string | null)[];
+  /** The request that `folded` is of: the values in lower case. */
+  foldedRound: number;
+  readonly folded: string[];
 }
 
 /** The sources of a plan. */
@@ -68,7 +70,13 @@ function createSources(plan: Plan): LoadedSources {
       tree: valueSources[row + VALUE_SOURCE.tree]!,
       foldedTree: valueSources[row + VALUE_SOURCE.foldedTree]!,
       family,
-      ...{ round: 0, count: 0, texts: [], cut: [], folded: [] },
+      round: 0,
+      count: 0,
+      texts: [],
+      hasCut: false,
+      cut: [],
+      foldedRound: 0,
+      folded: [],
     };
     list.push(source);
     if (kind === 'header' || kind === 'query' || kind === 'cookie') byName[kind].set(name, source);

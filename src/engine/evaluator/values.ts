@@ -15,6 +15,7 @@ export function readSource(source: LoadedSource, facts: Facts): void {
   if (source.round === facts.round) return;
   source.round = facts.round;
   source.count = 0;
+  source.hasCut = false;
   switch (source.kind) {
     case 'header':
       addLines(source, source.name, facts);
@@ -27,31 +28,46 @@ export function readSource(source: LoadedSource, facts: Facts): void {
       return;
     default: {
       const text = factText(source.kind, facts);
-      if (text !== null) addValue(source, text, false);
+      if (text !== null) addValue(source, text);
     }
   }
 }
 
 /** Value `index` with ASCII letters in lower case. */
 export function foldedOf(source: LoadedSource, index: number): string {
-  const known = source.folded[index];
-  if (known !== undefined && known !== null) return known;
-  const folded = lowerAscii(source.texts[index]!);
-  source.folded[index] = folded;
-  return folded;
+  const { folded, texts } = source;
+  if (source.foldedRound !== source.round) {
+    source.foldedRound = source.round;
+    for (let at = 0; at < source.count; at++) folded[at] = lowerAscii(texts[at]!);
+  }
+  return folded[index]!;
 }
 
-function addValue(source: LoadedSource, text: string, cut: boolean): void {
-  const at = source.count++;
-  source.texts[at] = text;
-  source.cut[at] = cut;
-  source.folded[at] = null;
+/** Whether value `index` goes on after the octets that were read. */
+export function isCut({ hasCut, cut }: LoadedSource, index: number): boolean {
+  return hasCut && cut[index]!;
+}
+
+function addValue(source: LoadedSource, text: string): void {
+  if (source.hasCut) source.cut[source.count] = false;
+  source.texts[source.count++] = text;
+}
+
+/** Adds the start of a value that goes on. */
+function addCut(source: LoadedSource, text: string): void {
+  if (!source.hasCut) {
+    source.hasCut = true;
+    source.cut.fill(false);
+    for (let at = source.cut.length; at < source.count; at++) source.cut[at] = false;
+  }
+  source.cut[source.count] = true;
+  source.texts[source.count++] = text;
 }
 
 /** Adds a value of which a character is an octet. */
 function addOctets(source: LoadedSource, text: string): void {
-  const cut = text.length > MAX_VALUE_OCTETS;
-  addValue(source, cut ? text.slice(0, MAX_VALUE_OCTETS) : text, cut);
+  if (text.length > MAX_VALUE_OCTETS) addCut(source, text.slice(0, MAX_VALUE_OCTETS));
+  else addValue(source, text);
 }
 
 /** A fact that is one text; `null`: it is unknown. */
@@ -133,6 +149,7 @@ function resetAll(sources: Iterable<LoadedSource>, round: number): void {
   for (const source of sources) {
     source.round = round;
     source.count = 0;
+    source.hasCut = false;
   }
 }
 
@@ -163,7 +180,8 @@ function decoded(text: string): string {
 function addText(source: LoadedSource, text: string): void {
   // A UTF-16 unit has three octets at most.
   const cut = text.length * 3 > MAX_VALUE_OCTETS && utf8Length(text) > MAX_VALUE_OCTETS;
-  addValue(source, cut ? firstOctets(text) : text, cut);
+  if (cut) addCut(source, firstOctets(text));
+  else addValue(source, text);
 }
 
 /** The characters whose UTF-8 forms lie in the octets that are read. */
