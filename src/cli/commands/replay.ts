@@ -41,6 +41,8 @@ async function run(flags: Flags): Promise<void> {
     throw usageFault('the rules and the log cannot both be stdin');
   if (flags.compareStatus === true && flags.before !== undefined)
     throw usageFault('--compare-status compares with the log, and --before with other rules');
+  if (flags.anyRefusal === true && flags.compareStatus !== true)
+    throw usageFault('--any-refusal is about --compare-status');
   // One after the other, so that diagnostics of both files are not interleaved.
   const before = flags.before === undefined ? null : await openRules(flags.before, flags);
   const after = await openRules(file, flags);
@@ -100,6 +102,10 @@ export function replayCommand(): Command {
     .option(
       '--compare-status',
       'compare the status and the Location of each answer in the log with what the rules decide',
+    )
+    .option(
+      '--any-refusal',
+      'with --compare-status: a refusal there and one here are the same, whatever their statuses',
     );
   for (const option of factOptions()) command.addOption(option);
   signatureOptions(command)

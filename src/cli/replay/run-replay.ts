@@ -48,6 +48,8 @@ export interface RunningFlags extends ChoiceFlags {
   readonly scheme: 'http' | 'https';
   readonly capture?: readonly string[];
   readonly countries?: string;
+  /** Compares refusals without their statuses. */
+  readonly anyRefusal?: boolean;
   /** Prints JSON. */
   readonly json?: boolean;
   readonly progress: ReplayProgress;
@@ -139,7 +141,11 @@ export async function compareStatuses(
   flags: RunningFlags,
 ): Promise<void> {
   const { logs, read } = reading;
-  const replay = createStatusReplay({ open: rules.open, redact: redactTarget });
+  const replay = createStatusReplay({
+    open: rules.open,
+    anyRefusal: flags.anyRefusal === true,
+    redact: redactTarget,
+  });
   const sides = { before: null, after: rules };
   const { report, lacks } = await finished(replay, { reading, sides, flags });
   if (report.groups.every(({ reason }) => reason === 'no_status')) throw noStatus(logs);

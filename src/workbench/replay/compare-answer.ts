@@ -31,7 +31,8 @@ export const ANSWER_REASONS = {
   challenged_here: { verdict: 'different', text: 'challenged here, not there' },
   redirected_here: { verdict: 'different', text: 'redirected here, not there' },
   answered_here: { verdict: 'different', text: 'answered here by a rule, not there' },
-  other_status: { verdict: 'different', text: 'another status here than there' },
+  other_redirect: { verdict: 'different', text: 'redirected here and there, with different statuses' },
+  other_refusal: { verdict: 'different', text: 'refused here and there, with different statuses' },
   other_location: { verdict: 'different', text: 'redirected here and there, to different locations' },
   refused_by_either: {
     verdict: 'open',
@@ -56,6 +57,7 @@ export const ANSWER_REASONS = {
   no_status: { verdict: 'incomparable', text: 'the line has no status' },
   equal: { verdict: 'same', text: 'the same status' },
   forwarded: { verdict: 'same', text: 'forwarded here; the status there is that of an origin' },
+  any_refusal: { verdict: 'same', text: 'refused here and there; the statuses are not compared' },
   closed_there: { verdict: 'same', text: 'refused here; closed there without an answer' },
 } as const satisfies Readonly<Record<string, ReasonText>>;
 /** A key of ANSWER_REASONS. */
@@ -69,6 +71,8 @@ export interface ComparedAnswer {
   readonly logged: LoggedAnswer;
   readonly decision: ComparedDecision;
   readonly request: EdgeRequest;
+  /** Whether a refusal there and one here are the same, whatever their statuses. */
+  readonly anyRefusal: boolean;
   /** A URL as the log may have it, without secrets. */
   readonly redact: (url: string) => string;
 }
@@ -133,7 +137,7 @@ function hasInspected({ type, mode, effect }: Decision['matches'][number]): bool
 }
 
 /** The rules answer the request. */
-function compareAnswered({ logged, decision, request, redact }: ComparedAnswer): AnswerReason {
+function compareAnswered({ logged, decision, request, anyRefusal, redact }: ComparedAnswer): AnswerReason {
   const { action, rule, matches } = decision;
   const status = decision.status!;
   if (status === logged.status) {
@@ -153,16 +157,11 @@ function compareAnswered({ logged, decision, request, redact }: ComparedAnswer):
     return 'limited_there';
   // An origin that has failed was asked: the proxy of the log let the request pass.
   const passes = isForwardedThere || logged.status < 400 || isGatewayFailure(logged.status);
-  switch (action) {
-    case 'redirect':
-      return REDIRECTS.has(logged.status) ? 'other_status' : 'redirected_here';
-    case 'challenge':
-      return passes ? 'challenged_here' : 'other_status';
-    default:
-      if (status < 400) return 'answered_here';
-      if (!passes) return 'other_status';
-      return isLimit ? 'limited_here' : 'refused_here';
-  }
+  if (action === 'redirect') return REDIRECTS.has(logged.status) ? 'other_redirect' : 'redirected_here';
+  if (status < 400) return 'answered_here';
+  if (!passes) return anyRefusal ? 'any_refusal' : 'other_refusal';
+  if (action === 'challenge') return 'challenged_here';
+  return isLimit ? 'limited_here' : 'refused_here';
 }
 
 /**

@@ -40,6 +40,8 @@ export interface StatusReport {
 export interface StatusReplayOptions {
   /** Creates an evaluator with counters of its own. */
   readonly open: () => Evaluator;
+  /** Whether a refusal there and one here are the same, whatever their statuses. */
+  readonly anyRefusal: boolean;
   /** A URL without secrets, for examples. */
   readonly redact: (url: string) => string;
 }
@@ -51,7 +53,7 @@ export interface StatusReplay {
 }
 
 /** Creates a comparison. */
-export function createStatusReplay({ open, redact }: StatusReplayOptions): StatusReplay {
+export function createStatusReplay({ open, anyRefusal, redact }: StatusReplayOptions): StatusReplay {
   const evaluator = open();
   // A bound for each reason: what differs is not displaced by what is the same.
   const reasons = new Map<AnswerReason, { lines: number; readonly groups: OpenGroups }>();
@@ -65,7 +67,7 @@ export function createStatusReplay({ open, redact }: StatusReplayOptions): Statu
         otherHosts++;
         return;
       }
-      const reason = compareAnswer({ logged: entry, decision, request, redact });
+      const reason = compareAnswer({ logged: entry, decision, request, anyRefusal, redact });
       const known = reasons.get(reason) ?? { lines: 0, groups: createGroups() };
       if (known.lines === 0) reasons.set(reason, known);
       known.lines++;

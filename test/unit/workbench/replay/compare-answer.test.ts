@@ -28,15 +28,17 @@ interface Given {
   readonly source?: AnswerSource;
   readonly location?: string;
   readonly method?: string;
+  readonly anyRefusal?: boolean;
 }
 
 function reasonOf(
   status: number,
   decision: ComparedDecision,
-  { source = 'unknown', location = '', method = 'GET' }: Given = {},
+  { source = 'unknown', location = '', method = 'GET', anyRefusal = false }: Given = {},
 ): AnswerReason {
   const logged = { status, source, location };
-  return compareAnswer({ logged, decision, request: { ...REQUEST, method }, redact: (url) => url });
+  const request = { ...REQUEST, method };
+  return compareAnswer({ logged, decision, request, anyRefusal, redact: (url) => url });
 }
 
 function matchOf(type: Match['type'], effect: Match['effect'], mode: Match['mode'] = 'enforce'): Match {
@@ -115,10 +117,10 @@ describe('what the rules answer', () => {
     [200, 'redirect 301', 'redirected_here'],
     [403, 'redirect 301', 'redirected_here'],
     [444, 'redirect 301', 'redirected_here'],
-    [301, 'redirect 302', 'other_status'],
-    [404, 'block 403', 'other_status'],
-    [503, 'block 429', 'other_status'],
-    [404, 'challenge 403', 'other_status'],
+    [301, 'redirect 302', 'other_redirect'],
+    [404, 'block 403', 'other_refusal'],
+    [503, 'block 429', 'other_refusal'],
+    [404, 'challenge 403', 'other_refusal'],
     [404, 'respond 200', 'answered_here'],
     [200, 'respond 404', 'refused_here'],
     [200, 'respond 200', 'answered_by_either'],
@@ -135,7 +137,7 @@ describe('what the rules answer', () => {
     expect(reasonOf(200, decisionOf('respond 200'), { source: 'origin' })).toBe('answered_here');
     expect(reasonOf(200, decisionOf('respond 200'), { source: 'proxy' })).toBe('equal');
     expect(reasonOf(404, decisionOf('block 403'), { source: 'origin' })).toBe('refused_here');
-    expect(reasonOf(404, decisionOf('block 403'), { source: 'proxy' })).toBe('other_status');
+    expect(reasonOf(404, decisionOf('block 403'), { source: 'proxy' })).toBe('other_refusal');
     expect(reasonOf(400, decisionOf('block 403'), { source: 'origin' })).toBe('refused_here');
     expect(reasonOf(503, decisionOf('block 403'), { source: 'failure' })).toBe('refused_here');
     // An agent does not see what its proxy got from the origin.
@@ -151,14 +153,23 @@ describe('what the rules answer', () => {
   it('names a limit that is reached here alone', () => {
     const limited = { ...decisionOf('block 429'), rule: { type: 'rate_limit', id: 1 } as const };
     expect(reasonOf(200, limited)).toBe('limited_here');
-    expect(reasonOf(503, limited)).toBe('other_status');
+    expect(reasonOf(503, limited)).toBe('other_refusal');
   });
 
   it('compares locations where the log has them', () => {
     const decision = decisionOf('redirect 301');
     expect(reasonOf(301, decision, { location: 'https://a.example/new' })).toBe('equal');
     expect(reasonOf(301, decision, { location: 'https://a.example/newer' })).toBe('other_location');
-    expect(reasonOf(302, decision, { location: 'https://a.example/new' })).toBe('other_status');
+    expect(reasonOf(302, decision, { location: 'https://a.example/new' })).toBe('other_redirect');
+  });
+
+  it('is the same for any two refusals where statuses of refusals are not compared', () => {
+    const any = { anyRefusal: true };
+    expect(reasonOf(404, decisionOf('block 403'), any)).toBe('any_refusal');
+    expect(reasonOf(403, decisionOf('block 403'), any)).toBe('equal');
+    expect(reasonOf(404, decisionOf('block 403'), { ...any, source: 'origin' })).toBe('refused_here');
+    expect(reasonOf(200, decisionOf('block 403'), any)).toBe('refused_here');
+    expect(reasonOf(301, decisionOf('redirect 302'), any)).toBe('other_redirect');
   });
 });
 
