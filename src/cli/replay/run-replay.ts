@@ -56,14 +56,14 @@ export interface RunningFlags extends ChoiceFlags {
 }
 
 /** Rules with the signatures that they inspect with. */
-export interface ReplayRules {
+interface ReplayRules {
   readonly opened: OpenedSubject['opened'];
   readonly subject: SimulationSubject;
   readonly open: () => Evaluator;
 }
 
 /** Opened logs with the counters of reading them. */
-export interface Reading {
+interface Reading {
   readonly logs: readonly OpenedLog[];
   readonly read: ReadLogs;
 }

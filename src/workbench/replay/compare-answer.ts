@@ -6,10 +6,11 @@
  * that of an origin. Where the proxy of the log may have answered by a rule of its own, and the log does not say who did,
  * the request is `open`: a person has to look. What the rules answer themselves has a status to compare.
  */
-import type { Decision } from '../../engine/evaluator/decision.ts';
+import type { Decision, Match, RuleRef } from '../../engine/evaluator/decision.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { isGatewayFailure } from '../access-logs/answer-source.ts';
 import type { LoggedAnswer } from '../access-logs/entry.ts';
+import { knownOf } from '../proofs/rule-types.ts';
 
 /** What a comparison comes to, the most important first. */
 export const ANSWER_VERDICTS = ['different', 'open', 'incomparable', 'same'] as const;
@@ -64,12 +65,12 @@ export const ANSWER_REASONS = {
 export type AnswerReason = keyof typeof ANSWER_REASONS;
 
 /** The part of a decision that is compared. */
-export type ComparedDecision = Pick<Decision, 'action' | 'status' | 'rule' | 'location' | 'matches'>;
+export type DecisionAnswer = Pick<Decision, 'action' | 'status' | 'rule' | 'location' | 'matches'>;
 
 /** A request with both of its answers. */
 export interface ComparedAnswer {
   readonly logged: LoggedAnswer;
-  readonly decision: ComparedDecision;
+  readonly decision: DecisionAnswer;
   readonly request: EdgeRequest;
   /** Whether a refusal there and one here are the same, whatever their statuses. */
   readonly anyRefusal: boolean;
@@ -127,13 +128,18 @@ function isRefusal(status: number): boolean {
 }
 
 /** Whether a limit that is enforced has counted the request and let it pass. */
-function hasCounted({ type, mode, effect }: Decision['matches'][number]): boolean {
-  return type === 'rate_limit' && mode === 'enforce' && effect === 'counted';
+function hasCounted({ type, mode, effect }: Match): boolean {
+  return needOf(type) === 'limit' && mode === 'enforce' && effect === 'counted';
 }
 
 /** Whether a waf rule that is enforced has let the request pass. */
-function hasInspected({ type, mode, effect }: Decision['matches'][number]): boolean {
-  return type === 'waf' && mode === 'enforce' && (effect === 'passed' || effect === 'unavailable');
+function hasInspected({ type, mode, effect }: Match): boolean {
+  return needOf(type) === 'score' && mode === 'enforce' && (effect === 'passed' || effect === 'unavailable');
+}
+
+/** What the outcome of a rule depends on besides the request. */
+function needOf(type: RuleRef['type']): 'limit' | 'score' | null {
+  return type === 'record' ? null : knownOf(type).needs;
 }
 
 /** The rules answer the request. */
@@ -152,7 +158,7 @@ function compareAnswered({ logged, decision, request, anyRefusal, redact }: Comp
   const isForwardedThere = logged.source === 'origin' || logged.source === 'failure';
   if (logged.status === CLOSED && status >= 400) return 'closed_there';
   if (BROKEN.has(logged.status) && !isForwardedThere) return 'broken';
-  const isLimit = rule?.type === 'rate_limit';
+  const isLimit = rule !== null && needOf(rule.type) === 'limit';
   if (LIMITS.has(logged.status) && !isForwardedThere && !isLimit && matches.some(hasCounted))
     return 'limited_there';
   // An origin that has failed was asked: the proxy of the log let the request pass.

@@ -196,20 +196,24 @@ function closedOutcome({ outcome, lines, statuses, examples }: OpenOutcome): Rep
   return { outcome, lines, statuses: Object.fromEntries(named.filter(([, count]) => count > 0)), examples };
 }
 
-/** Characters of the target of an example: examples of all groups are in memory at once. */
-const LONGEST_TARGET = 2_048;
+/** Characters of the texts of an example: examples of all groups are in memory at once. */
+const LONGEST_TEXT = 2_048;
+
+/** A text of an example: cut, and a copy, since a part of a line refers to the text of its whole chunk. */
+export function exampleText(text: string): string {
+  return Buffer.from(text.slice(0, LONGEST_TEXT)).toString();
+}
 
 /** The place, time and request of a line, without secrets in its target. */
 export function exampleOf(
   { file, line, time, status, request }: AccessEntry,
   redact: (target: string) => string,
 ): ReplayExample {
-  const text = requestText({ ...request, target: redact(request.target).slice(0, LONGEST_TARGET) });
+  const text = requestText({ ...request, target: redact(request.target) });
   return {
     id: `${file}:${line}`,
     time: Number.isFinite(time) ? new Date(time).toISOString() : '',
-    // A copy: a part of a line refers to the text of its whole chunk.
-    request: Buffer.from(text).toString(),
+    request: exampleText(text),
     status: status === 0 ? null : status,
     change: null,
   };

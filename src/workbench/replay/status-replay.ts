@@ -3,6 +3,7 @@
  * order of time, as in a replay of access logs. Out: how many compare in which way, as groups with examples; memory does
  * not grow with the logs.
  */
+import type { Decision } from '../../engine/evaluator/decision.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
 import type { AccessEntry } from '../access-logs/entry.ts';
 import {
@@ -13,7 +14,7 @@ import {
   compareAnswer,
 } from './compare-answer.ts';
 import { createGroups, type OpenGroups, type ReplayGroup } from './difference.ts';
-import { exampleOf, isUnserved, outcomeText } from './replay-requests.ts';
+import { exampleOf, exampleText, isUnserved, outcomeText } from './replay-requests.ts';
 
 /** Requests with one status, one outcome and one reason. */
 export interface StatusGroup extends ReplayGroup {
@@ -71,10 +72,7 @@ export function createStatusReplay({ open, anyRefusal, redact }: StatusReplayOpt
       const known = reasons.get(reason) ?? { lines: 0, groups: createGroups() };
       if (known.lines === 0) reasons.set(reason, known);
       known.lines++;
-      const change =
-        reason === 'other_location'
-          ? `location ${redact(entry.location)} → ${redact(decision.location ?? '')}`
-          : null;
+      const change = reason === 'other_location' ? locationsText(entry, decision, redact) : null;
       const found = { was: answerText(entry), now: outcomeText(decision), change };
       known.groups.add(found, weight, () => exampleOf(entry, redact));
     },
@@ -98,6 +96,12 @@ export function createStatusReplay({ open, anyRefusal, redact }: StatusReplayOpt
       return { compared, changed: verdicts.different, verdicts, groups, ungrouped, otherHosts };
     },
   };
+}
+
+/** Both locations of a redirect. */
+function locationsText(entry: AccessEntry, decision: Decision, redact: (url: string) => string): string {
+  const [there, here] = [entry.location, decision.location ?? ''].map((one) => exampleText(redact(one)));
+  return `location ${there} → ${here}`;
 }
 
 /** The logged answer: its status and, where the log says so, who made it. */

@@ -5,18 +5,18 @@ import type { AnswerSource } from '../../../../src/workbench/access-logs/entry.t
 import {
   ANSWER_REASONS,
   type AnswerReason,
-  type ComparedDecision,
   compareAnswer,
+  type DecisionAnswer,
   isSameLocation,
 } from '../../../../src/workbench/replay/compare-answer.ts';
 
 const REQUEST = { scheme: 'https', method: 'GET', host: 'a.example', target: '/old?x=1' };
 
 /** A decision of `forward`, or of an action with a status: `block 403`. */
-function decisionOf(text: string, matches: readonly Match[] = []): ComparedDecision {
+function decisionOf(text: string, matches: readonly Match[] = []): DecisionAnswer {
   const [action = '', status] = text.split(' ');
   return {
-    action: action as ComparedDecision['action'],
+    action: action as DecisionAnswer['action'],
     status: status === undefined ? null : Number(status),
     rule: null,
     location: action === 'redirect' ? 'https://a.example/new' : null,
@@ -33,7 +33,7 @@ interface Given {
 
 function reasonOf(
   status: number,
-  decision: ComparedDecision,
+  decision: DecisionAnswer,
   { source = 'unknown', location = '', method = 'GET', anyRefusal = false }: Given = {},
 ): AnswerReason {
   const logged = { status, source, location };
