@@ -109,7 +109,9 @@ describe('a log of another server', () => {
     expect(out).toContain('5 requests compared with edge.yaml: none differs\n');
     expect(out).toMatch(/\n {7}2 {2}not comparable\n {7}3 {2}the same\n/);
     expect(out).toMatch(/\n {7}1 {2}499 {2}forward {2}refused there as broken, or ended by the client\n/);
-    expect(out).toMatch(/\n {7}1 {2}502 {2}forward {2}forwarded here; there the origin has failed\n/);
+    expect(out).toMatch(
+      /\n {7}1 {2}502 {2}forward {2}forwarded here; there the origin or the proxy has failed\n/,
+    );
     expect(out).toMatch(/\n {7}1 {2}403 {2}block 403 by drop\/admin {7}the same status\n/);
     expect(out).toMatch(/\n {7}1 {2}301 {2}redirect 301 by redirect\/old {2}the same status\n/);
   });
@@ -148,7 +150,7 @@ describe('a log of another server', () => {
     expect(groupTexts(found)).toEqual([
       '2 different refused_here: 200 → block 403 by drop/admin',
       '1 open redirected_by_either: 302 → forward',
-      '1 incomparable origin_failed: 502 → forward',
+      '1 incomparable failed_there: 502 → forward',
       '1 incomparable broken: 499 → forward',
       '1 same equal: 403 → block 403 by drop/admin',
       '1 same equal: 301 → redirect 301 by redirect/old',
@@ -325,11 +327,11 @@ describe('nginx', requires(missingProgram('nginx')), () => {
       location = /down { proxy_pass http://127.0.0.1:${await freePort()}; }
       location ~ /\\.git { return 404; }`;
     save('site.conf', `http { ${http}\nserver { listen 80;\n${server}\n} }`);
-    const names = ['msec', 'remote_addr', 'host', 'scheme', 'request', 'status', 'upstream_status'];
-    const format = [...names, 'sent_http_location'].map((name) => `"${name}":"$${name}"`).join(',');
+    const readme = readFileSync(new URL('../../src/cli/README.md', import.meta.url), 'utf8');
+    const format = /```nginx\n(log_format edge [^`]+)```/.exec(readme)![1]!;
     const nginx = await startNginx({
-      http: `${http} log_format fields escape=json '{${format}}';`,
-      server: `access_log ${folder}/nginx.json fields; access_log ${folder}/nginx.log combined;\n${server}`,
+      http: `${http} ${format}`,
+      server: `access_log ${folder}/nginx.json edge; access_log ${folder}/nginx.log combined;\n${server}`,
     });
     try {
       for (const path of PATHS) await ask(nginx.port, path);
@@ -355,7 +357,7 @@ describe('nginx', requires(missingProgram('nginx')), () => {
     const combined = ['--log', 'nginx.log', '--scheme', 'http'];
     const whole = await report(...json, '-f', 'site.yaml', '--any-refusal');
     expect(groupTexts(whole)).toEqual([
-      '1 incomparable origin_failed: 502 by the proxy → forward by origin_route/~',
+      '1 incomparable failed_there: 502 by the proxy → forward by origin_route/~',
       '1 incomparable broken: 499 by the proxy → forward',
       '2 same equal: 301 by the proxy → redirect 301 by redirect/~',
       '2 same equal: 429 by the proxy → block 429 by rate_limit/~',

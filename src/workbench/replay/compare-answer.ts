@@ -53,7 +53,7 @@ export const ANSWER_REASONS = {
     verdict: 'incomparable',
     text: 'refused there; here a waf rule inspects it without its body',
   },
-  origin_failed: { verdict: 'incomparable', text: 'forwarded here; there the origin has failed' },
+  failed_there: { verdict: 'incomparable', text: 'forwarded here; there the origin or the proxy has failed' },
   broken: { verdict: 'incomparable', text: 'refused there as broken, or ended by the client' },
   no_status: { verdict: 'incomparable', text: 'the line has no status' },
   equal: { verdict: 'same', text: 'the same status' },
@@ -107,13 +107,14 @@ function compareForwarded({ logged, decision, request }: ComparedAnswer): Answer
   const { status, source } = logged;
   if (source === 'origin') return 'forwarded';
   if (BROKEN.has(status)) return 'broken';
-  if (source === 'failure' || isGatewayFailure(status)) return 'origin_failed';
+  if (source === 'failure' || isGatewayFailure(status)) return 'failed_there';
   if (status === CLOSED) return 'refused_there';
   const isLimited = LIMITS.has(status) && decision.matches.some(hasCounted);
   if (source === 'proxy') {
     if (REDIRECTS.has(status)) return 'redirected_there';
     if (isLimited) return 'limited_there';
     if (status < 400 || OF_FILES.has(status)) return 'answered_there';
+    if (status >= 500 && status !== 503) return 'failed_there';
     const isBodyMissing = !BODILESS.has(request.method) && decision.matches.some(hasInspected);
     return isBodyMissing ? 'uninspected' : 'refused_there';
   }

@@ -3,8 +3,10 @@
  * order of time, as in a replay of access logs. Out: how many compare in which way, as groups with examples; memory does
  * not grow with the logs.
  */
+import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
 import type { Decision } from '../../engine/evaluator/decision.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
+import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import type { AccessEntry } from '../access-logs/entry.ts';
 import {
   ANSWER_REASONS,
@@ -33,7 +35,7 @@ export interface StatusReport {
   readonly groups: readonly StatusGroup[];
   /** Requests beyond `MAX_GROUPS` of their reason. */
   readonly ungrouped: number;
-  /** Requests to hosts that no proxied record serves. */
+  /** Requests to hosts of other domains. */
   readonly otherHosts: number;
 }
 
@@ -64,7 +66,8 @@ export function createStatusReplay({ open, anyRefusal, redact }: StatusReplayOpt
     add(entry) {
       const { request, weight } = entry;
       const decision = evaluator.evaluate(request);
-      if (isUnserved(decision)) {
+      // A host of the domain without a record is one that the other server has served.
+      if (isUnserved(decision) && !isOfDomain(request, evaluator.domain)) {
         otherHosts++;
         return;
       }
@@ -96,6 +99,14 @@ export function createStatusReplay({ open, anyRefusal, redact }: StatusReplayOpt
       return { compared, changed: verdicts.different, verdicts, groups, ungrouped, otherHosts };
     },
   };
+}
+
+const FACTS: HostFacts = { host: '', port: -1, literal: false };
+
+/** Whether the host of a request is the domain or a name below it. */
+function isOfDomain({ host }: EdgeRequest, domain: string): boolean {
+  if (!parseHost(String(host), FACTS)) return false;
+  return FACTS.host === domain || FACTS.host.endsWith(`.${domain}`);
 }
 
 /** Both locations of a redirect. */

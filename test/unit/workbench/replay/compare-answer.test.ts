@@ -52,7 +52,7 @@ describe('what the rules forward', () => {
     ['refused_by_either', [401, 402, 403, 404, 405, 406, 410, 418, 421, 422, 426, 428, 429, 451, 503]],
     ['refused_there', [444]],
     ['broken', [400, 408, 413, 414, 431, 460, 494, 495, 496, 497, 499]],
-    ['origin_failed', [502, 504, 520, 522, 527, 530]],
+    ['failed_there', [502, 504, 520, 522, 527, 530]],
     ['no_status', [0]],
   ];
   it.each(unknown)('is %s where the log does not say who answered %j', (reason, statuses) => {
@@ -65,7 +65,7 @@ describe('what the rules forward', () => {
     ['redirected_there', [301, 302, 303, 307, 308]],
     ['refused_there', [401, 403, 410, 429, 444, 451, 503]],
     ['broken', [400, 413, 499]],
-    ['origin_failed', [502]],
+    ['failed_there', [500, 502]],
   ];
   it.each(proxy)('is %s where the proxy has answered %j', (reason, statuses) => {
     for (const status of statuses)
@@ -78,7 +78,7 @@ describe('what the rules forward', () => {
   });
 
   it('is not comparable where the origin has failed', () => {
-    expect(reasonOf(503, decisionOf('forward'), { source: 'failure' })).toBe('origin_failed');
+    expect(reasonOf(503, decisionOf('forward'), { source: 'failure' })).toBe('failed_there');
   });
 
   it('is not comparable where a limit there refused and an enforced one here has counted', () => {
@@ -153,6 +153,8 @@ describe('what the rules answer', () => {
   it('names a limit that is reached here alone', () => {
     const limited = { ...decisionOf('block 429'), rule: { type: 'rate_limit', id: 1 } as const };
     expect(reasonOf(200, limited)).toBe('limited_here');
+    const counted = { ...limited, matches: [matchOf('rate_limit', 'counted')] };
+    expect(reasonOf(503, counted)).toBe('other_refusal');
     expect(reasonOf(503, limited)).toBe('other_refusal');
   });
 

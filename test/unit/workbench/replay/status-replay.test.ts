@@ -84,9 +84,19 @@ it('cuts long targets and locations', () => {
   expect(groups).toHaveLength(2);
 });
 
-it('skips requests to hosts that are not served', () => {
-  const request = { scheme: 'https', method: 'GET', host: 'other.test', target: '/' };
-  expect(reportOf([entry(200, '/', { request })])).toMatchObject({ compared: 0, otherHosts: 1 });
+it('skips requests to hosts of other domains, and compares those to hosts of its own without a record', () => {
+  const to = (host: string) => ({ request: { scheme: 'https', method: 'GET', host, target: '/' } });
+  const { groups, ...counts } = reportOf([
+    entry(200, '/', to('other.test')),
+    entry(200, '/', to('myexample.com')),
+    entry(200, '/', to('WWW.example.com:443')),
+    entry(421, '/', to('www.example.com')),
+  ]);
+  expect(counts).toMatchObject({ compared: 2, changed: 1, otherHosts: 2 });
+  expect(groups).toMatchObject([
+    { reason: 'refused_here', was: '200', now: 'refuse 421' },
+    { reason: 'equal', was: '421', now: 'refuse 421' },
+  ]);
 });
 
 it('has a bound for the groups of each reason, so that many of one displace none of another', () => {
