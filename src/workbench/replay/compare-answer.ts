@@ -177,14 +177,19 @@ function compareAnswered({ logged, decision, request, anyRefusal, redact }: Comp
  */
 export function isSameLocation(logged: string, here: string, request: EdgeRequest): boolean {
   if (logged === here) return true;
-  const { scheme, host, target } = request;
-  const own = `${scheme}://${String(host)}`;
-  const base = URL.canParse(target, own) ? new URL(target, own).href : own;
+  const base = urlOf(request);
   if (!URL.canParse(logged, base) || !URL.canParse(here, base)) return false;
   const [left, right] = [new URL(logged, base), new URL(here, base)];
   if (restOf(left) !== restOf(right)) return false;
   if (left.origin === right.origin) return true;
   return left.hostname === right.hostname && (isPath(logged) || isPath(here));
+}
+
+/** The URL of a request; a target with two slashes at its start names no host. */
+function urlOf({ scheme, host, target }: EdgeRequest): string {
+  const own = `${scheme}://${String(host)}`;
+  if (target.startsWith('/')) return `${own}${target}`;
+  return URL.canParse(target) ? target : own;
 }
 
 /** A URL without scheme and authority; an empty query counts as none. */

@@ -198,7 +198,10 @@ describe('isSameLocation', () => {
     expect(isSameLocation(here, logged, REQUEST)).toBe(same);
   });
 
-  it('reads a target in the absolute form, and one that is no URL', () => {
+  it('reads a target in the absolute form, one with two slashes, and one that is no URL', () => {
+    const slashes = { ...REQUEST, target: '//admin' };
+    expect(isSameLocation('/new', 'https://a.example/new', slashes)).toBe(true);
+    expect(isSameLocation('/new', 'https://admin/new', slashes)).toBe(false);
     const absolute = { ...REQUEST, target: 'https://a.example/b/old' };
     expect(isSameLocation('new', 'https://a.example/b/new', absolute)).toBe(true);
     expect(isSameLocation('/new', 'https://a.example/new', { ...REQUEST, target: 'http://[' })).toBe(true);
