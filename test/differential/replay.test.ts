@@ -91,6 +91,8 @@ function entryOf(request: EdgeRequest, time: number, place: number): AccessEntry
     time,
     weight: 1,
     status,
+    source: 'unknown',
+    location: '',
     request: { ...request, now: time },
     file: 'a.log',
     line: place,

@@ -53,6 +53,15 @@ describe('a log of 112 MB', () => {
     }
   });
 
+  it('is compared by its statuses within the same', { timeout: 600_000 }, async () => {
+    const args = ['replay', '--log', 'access.log', '--json', '--compare-status'];
+    const { code, out } = await edgeplan(args, { cwd: folder, env: HEAP });
+    expect(code).toBe(1);
+    const { compared, changed, verdicts } = JSON.parse(out);
+    expect({ compared, sum: changed + verdicts.same }).toEqual({ compared: LINES, sum: LINES });
+    expect(changed).toBeGreaterThan(LINES / 20);
+  });
+
   it('is read as five logs at once within the same', { timeout: 600_000 }, async () => {
     const parts = Array.from({ length: 5 }, (_, part) => `part-${part}.log`);
     const streams = parts.map((part) => createWriteStream(join(folder, part)));

@@ -3,6 +3,7 @@ import {
   type AccessEntry,
   createFactCounts,
   type LineNote,
+  type LoggedAnswer,
   type ReaderContext,
 } from '../../src/workbench/access-logs/entry.ts';
 import { type AccessFormat, readerOf } from '../../src/workbench/access-logs/format.ts';
@@ -29,6 +30,14 @@ export function readOne(
   given: Partial<ReaderContext> = {},
 ): AccessEntry | LineNote {
   return readerOf(format, readerContext(given))(line);
+}
+
+/** What the log says was answered: the status, who made it, and the Location. @throws Error when the line has no request */
+export function answerOf(format: AccessFormat, line: string): LoggedAnswer {
+  const entry = readOne(format, line);
+  if (entry.kind !== 'request') throw new Error(`${JSON.stringify(entry)}: ${line}`);
+  const { status, source, location } = entry;
+  return { status, source, location };
 }
 
 /** Reads one line that has a request. @throws Error when it has none */

@@ -76,7 +76,7 @@ function shadowText({ shadow }: RequestsReport): string {
 }
 
 /** What the log does not have; empty when it has all that the rules depend on. */
-function lacksText(lacks: readonly LackedFact[]): string {
+export function lacksText(lacks: readonly LackedFact[]): string {
   if (lacks.length === 0) return '';
   const rows = lacks.map(({ fact, requests, rules, assumed }) => [
     fact,
@@ -92,11 +92,14 @@ function rulesText(rules: readonly string[]): string {
   return rules.length > RULES_NAMED ? `${rules.length}: ${named}, …` : `${rules.length}: ${named}`;
 }
 
+/** What was read and what of it was not evaluated. */
+interface ReadReport {
+  readonly report: { readonly otherHosts: number };
+  readonly read: ReadLogs;
+}
+
 /** The fault for a replay without any request: a report of nothing would mislead. */
-export function nothingReplayed(
-  { report, read }: Pick<PrintedReplay, 'report' | 'read'>,
-  domain: string,
-): Error {
+export function nothingReplayed({ report, read }: ReadReport, domain: string): Error {
   const { otherHosts } = report;
   const { noRequest, unreadable, firstUnreadable } = read.tally;
   if (otherHosts > 0) {
@@ -113,7 +116,7 @@ export function nothingReplayed(
 }
 
 /** Reports on stderr the lines that were not replayed. */
-export function printLogGaps({ report, read }: Pick<PrintedReplay, 'report' | 'read'>): void {
+export function printLogGaps({ report, read }: ReadReport): void {
   const { tally, late, missing, counted } = read;
   const { noRequest, unreadable, firstUnreadable } = tally;
   if (report.otherHosts > 0)
@@ -153,10 +156,13 @@ export function printLate(late: number): void {
 /** The fields of the JSON document. */
 export function requestsDocument({ report, read, lacks }: PrintedReplay): object {
   const { otherHosts, ...rest } = report;
+  return { ...rest, other_hosts: otherHosts, ...logDocument(read, lacks) };
+}
+
+/** The fields of a JSON document that are about the logs. */
+export function logDocument(read: ReadLogs, lacks: readonly LackedFact[]): object {
   const { lines, noRequest, unreadable, firstUnreadable } = read.tally;
   return {
-    ...rest,
-    other_hosts: otherHosts,
     lines,
     no_request: noRequest,
     missing: read.missing,

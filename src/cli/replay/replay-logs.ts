@@ -157,7 +157,7 @@ function decisionSource({ file, chunks }: OpenedLog, read: ReadLogs): TimedSourc
 }
 
 function requestEntry(entry: DecisionEntry, file: string, line: number): AccessEntry {
-  const { request, sampled, status } = entry.line;
+  const { request, sampled, status, decision, fault } = entry.line;
   const time = timeOfLine(entry);
   const weight = typeof sampled === 'number' && sampled > 0 ? 1 / sampled : 1;
   return {
@@ -165,6 +165,8 @@ function requestEntry(entry: DecisionEntry, file: string, line: number): AccessE
     time,
     weight,
     status,
+    source: decision?.action !== 'forward' ? 'proxy' : fault === null ? 'origin' : 'failure',
+    location: decision?.location ?? '',
     request: { ...request!, body: null, now: time },
     file,
     line,

@@ -185,18 +185,33 @@ export function replayText(report: ReplayReport, name: string): string {
   return lines.map((line) => `${visible(line)}\n`).join('');
 }
 
+/** How examples are printed. */
+interface ExampleOptions {
+  /** With the time of each. Default: no. */
+  readonly timed?: boolean;
+}
+
 /** The lines of the most frequent groups. */
-export function printedGroups({ groups }: { readonly groups: readonly ReplayGroup[] }): readonly string[] {
-  const lines = groups.slice(0, GROUPS_PRINTED).flatMap((group) => ['', ...groupLines(group)]);
+export function printedGroups(
+  { groups }: { readonly groups: readonly ReplayGroup[] },
+  options: ExampleOptions = {},
+): readonly string[] {
+  const lines = groups.slice(0, GROUPS_PRINTED).flatMap((group) => ['', ...groupLines(group, options)]);
   const left = groups.length - GROUPS_PRINTED;
   if (left > 0) lines.push('', `${quantity(left, 'more kind', 'more kinds')} of change; --json lists all`);
   return lines;
 }
 
 /** The lines of one group. */
-function groupLines({ was, now, lines, requests, examples }: ReplayGroup): readonly string[] {
+function groupLines(
+  { was, now, lines, requests, examples }: ReplayGroup,
+  { timed = false }: ExampleOptions,
+): readonly string[] {
   const represented = requests > lines ? `, about ${requests} requests` : '';
-  const shown = examples.map(exampleLine);
+  // The group has the status.
+  const shown = examples.map((one) =>
+    exampleLine(timed ? { ...one, id: `${one.id}  ${one.time}`, status: null } : one),
+  );
   return [`${quantity(lines, 'line')}${represented}`, `  was  ${was}`, `  now  ${now}`, ...shown];
 }
 

@@ -1,15 +1,28 @@
 /** What a line of an access log comes to, and how a reader completes a request with what the log lacks. */
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 
+/**
+ * Who made a logged answer. `origin`: an origin, also through a cache. `proxy`: the proxy by itself. `failure`: the proxy,
+ * since the origin to which it forwarded failed. `unknown`: the log does not say.
+ */
+export type AnswerSource = 'origin' | 'proxy' | 'failure' | 'unknown';
+
+/** What a request was answered. */
+export interface LoggedAnswer {
+  /** 0: the line has none. */
+  readonly status: number;
+  readonly source: AnswerSource;
+  /** The Location; empty: there was none, or the log has none. */
+  readonly location: string;
+}
+
 /** A logged request. */
-export interface AccessEntry {
+export interface AccessEntry extends LoggedAnswer {
   readonly kind: 'request';
   /** Milliseconds since the epoch; `NaN`: the line has no time. */
   time: number;
   /** Requests that the line represents: a sampled line represents several. */
   readonly weight: number;
-  /** The logged status; 0: the line has none. */
-  readonly status: number;
   readonly request: EdgeRequest;
   /** The log's name and the line's number, counting from 1; the source of the line sets them. */
   file: string;
@@ -56,7 +69,7 @@ export function createFactCounts(): FactCounts {
 }
 
 /** The fields of a line; an empty text is absent. */
-export interface LineFields {
+export interface LineFields extends LoggedAnswer {
   readonly method: string;
   readonly target: string;
   readonly protocol: string;
@@ -74,7 +87,6 @@ export interface LineFields {
   readonly verified: boolean;
   /** Milliseconds since the epoch; `NaN`: absent. */
   readonly time: number;
-  readonly status: number;
 }
 
 export const BLANK: LineNote = Object.freeze({ kind: 'blank' });
@@ -102,6 +114,8 @@ export function entryOf(fields: LineFields, context: ReaderContext): AccessEntry
     time: fields.time,
     weight: 1,
     status: fields.status,
+    source: fields.source,
+    location: fields.location,
     request: {
       scheme: schemeOf(fields, context),
       method: fields.method,

@@ -1,5 +1,6 @@
 /** The formats of logs, how each is read, and how the format of a log is detected from its first lines. */
 import { isObject } from '../../base/text/json-object.ts';
+import { cloudfrontSource, haproxySource } from './answer-source.ts';
 import {
   BLANK,
   entryOf,
@@ -44,6 +45,8 @@ const DETECTED_LINES = 32;
 
 /** Words from the frontend to the queues: frontend, server, timers, status, octets, two cookies, state, counts, queues. */
 const WORDS = 10;
+/** The place of the termination state among them. */
+const STATE = 7;
 
 /** Creates the reader of one log. */
 function haproxyReader(context: ReaderContext): LineReader {
@@ -81,6 +84,8 @@ function haproxyReader(context: ReaderContext): LineReader {
         verified: false,
         time,
         status: Number(words[3]) > 0 ? Number(words[3]) : 0,
+        source: haproxySource(words[1]!, words[STATE]!),
+        location: '',
       },
       context,
     );
@@ -206,6 +211,8 @@ function read(column: Column, context: ReaderContext): ReturnType<LineReader> {
       verified: false,
       time: timeIn(column),
       status: statusOf(column('sc-status')),
+      source: cloudfrontSource(column('x-edge-detailed-result-type') || column('x-edge-result-type')),
+      location: '',
     },
     context,
   );

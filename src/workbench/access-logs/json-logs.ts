@@ -1,7 +1,9 @@
 /** Reads access logs of JSON lines: with the names of nginx variables, of Caddy, of Cloudflare's Logpush, of Traefik. */
 import { isObject } from '../../base/text/json-object.ts';
+import { upstreamSource } from './answer-source.ts';
 import {
   type AccessEntry,
+  type AnswerSource,
   BLANK,
   entryOf,
   type LineNote,
@@ -77,6 +79,8 @@ const NGINX_NAMES = {
   referer: ['http_referer', 'http_referrer', 'referer', 'referrer'],
   time: ['msec', 'time_iso8601', 'time_local', 'time', '@timestamp', 'timestamp', 'ts'],
   status: ['status', 'response_status', 'status_code'],
+  upstream: ['upstream_status', 'upstream_response_status'],
+  location: ['sent_http_location', 'upstream_http_location'],
 } as const;
 
 /** Variables `$http_…` that are a fact of their own. */
@@ -112,6 +116,8 @@ export function nginxJsonReader(context: ReaderContext): LineReader {
         verified: false,
         time: nginxTime(fields),
         status,
+        source: nginxSource(fields, status),
+        location: firstText(fields, NGINX_NAMES.location),
       },
       context,
     );
@@ -135,6 +141,13 @@ function nginxScheme(fields: JsonFields): string {
   const scheme = firstText(fields, NGINX_NAMES.scheme);
   if (scheme !== '' || fields['https'] === undefined) return scheme;
   return fields['https'] === 'on' ? 'https' : 'http';
+}
+
+/** By `$upstream_status` and `$upstream_cache_status`. */
+function nginxSource(fields: JsonFields, status: number): AnswerSource {
+  const isLogged = NGINX_NAMES.upstream.some((name) => name in fields);
+  const upstream = isLogged ? firstText(fields, NGINX_NAMES.upstream) : null;
+  return upstreamSource({ status, upstream, cache: textOf(fields['upstream_cache_status']) });
 }
 
 function nginxTime(fields: JsonFields): number {
@@ -199,6 +212,8 @@ export function caddyReader(context: ReaderContext): LineReader {
         verified: false,
         time: timeOf(fields['ts']),
         status: statusOf(fields['status']),
+        source: 'unknown',
+        location: headerOf(fields['resp_headers'], 'Location'),
       },
       context,
     );
@@ -225,6 +240,13 @@ function caddyHeaders(value: unknown): Record<string, string | readonly string[]
     headers[name.toLowerCase()] = texts.length === 1 ? texts[0]! : texts;
   }
   return headers;
+}
+
+/** The first value of a response header; empty: the log has none. */
+function headerOf(headers: unknown, name: string): string {
+  if (!isObject(headers)) return '';
+  const value = headers[name];
+  return textOf(Array.isArray(value) ? value[0] : value);
 }
 
 /** Whether an object looks like a line of this format. */
@@ -260,10 +282,23 @@ export function cloudflareReader(context: ReaderContext): LineReader {
         verified: text('VerifiedBotCategory') !== '',
         time: timeOf(fields['EdgeStartTimestamp'] ?? fields['EdgeEndTimestamp']),
         status: statusOf(fields['EdgeResponseStatus']),
+        source: originSource(fields, ['EdgeResponseStatus', 'OriginResponseStatus']),
+        location: headerOf(fields['ResponseHeaders'], 'location'),
       },
       context,
     );
   });
+}
+
+/** The names of the status that a client got and of the origin's, which is 0 where no origin was asked. */
+type StatusNames = readonly [answered: string, origin: string];
+
+/** By the origin's status. */
+function originSource(fields: JsonFields, [answered, origin]: StatusNames): AnswerSource {
+  const asked = statusOf(fields[origin]);
+  const upstream = origin in fields ? (asked === 0 ? '' : String(asked)) : null;
+  const status = statusOf(fields[answered]);
+  return upstreamSource({ status, upstream, cache: textOf(fields['CacheCacheStatus']) });
 }
 
 /** User-Agent, Referer, and the custom fields of the job. */
@@ -318,6 +353,8 @@ export function traefikReader(context: ReaderContext): LineReader {
         verified: false,
         time: timeOf(fields['StartUTC'] ?? fields['time']),
         status: statusOf(fields['DownstreamStatus']),
+        source: originSource(fields, ['DownstreamStatus', 'OriginStatus']),
+        location: textOf(fields['downstream_Location']),
       },
       context,
     );

@@ -6,6 +6,7 @@
  * shop.example:443 203.0.113.7 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 2326 "referer" "user-agent" …
  */
 import { parseIp } from '../../base/addresses/ip.ts';
+import { albSource, envoySource, upstreamSource } from './answer-source.ts';
 import {
   BLANK,
   entryOf,
@@ -69,6 +70,8 @@ export function combinedReader(context: ReaderContext): LineReader {
         verified: false,
         time: head.time,
         status,
+        source: 'unknown',
+        location: '',
       },
       context,
     );
@@ -231,7 +234,7 @@ function requestOf(text: string): LoggedRequestLine | null {
 }
 
 /** What all of these formats lack. */
-const LACKED = { country: '', ja4: '', whole: false, verified: false } as const;
+const LACKED = { country: '', ja4: '', whole: false, verified: false, location: '' } as const;
 
 /** A reader of the fields of lines. */
 function fieldReader(
@@ -255,7 +258,7 @@ function proxyHeaders(agent: string, referer: string): LineFields['headers'] {
 
 /** `[time] "GET / HTTP/1.1" 200 - 0 95 3 2 "forwarded for" "agent" "id" "host" "upstream"`; Istio adds a text before the address. */
 export const envoyReader = fieldReader((fields) => {
-  const [time, line, status] = fields;
+  const [time, line, status, flags] = fields;
   if (time?.kind !== 'bracketed' || line?.kind !== 'quoted')
     return unreadable('there is no time and request');
   const request = requestOf(line.text);
@@ -265,7 +268,7 @@ export const envoyReader = fieldReader((fields) => {
   const quoted = fields
     .slice(second < ENVOY_COUNTS ? second + 1 : second)
     .filter(({ kind }) => kind === 'quoted');
-  const [forwarded, agent, , host] = quoted;
+  const [forwarded, agent, , host, upstream] = quoted;
   if (second < 0 || host === undefined)
     return unreadable('the line is cut short, or the format is not the default');
   return {
@@ -278,6 +281,7 @@ export const envoyReader = fieldReader((fields) => {
     headers: proxyHeaders(present(agent), ''),
     time: Date.parse(time.text),
     status: Number(status?.text) || 0,
+    source: envoySource(present(flags), upstream === undefined ? null : present(upstream)),
   };
 });
 
@@ -293,6 +297,8 @@ export function proxyManagerReader(context: ReaderContext): LineReader {
     if (target < PROXY_MANAGER_WORDS || client === undefined)
       return unreadable('there is no request and client; only access logs of hosts are read');
     const [status, , method, scheme, host] = fields.slice(target - PROXY_MANAGER_WORDS, target);
+    // The time alone is before the status, or a state of the cache and the upstream's status are between.
+    const [, cache, ...tries] = fields.slice(0, target - PROXY_MANAGER_WORDS);
     const [agent, referer] = fields.slice(target + 1).filter(({ kind }) => kind === 'quoted');
     const request = splitRequest(`${method!.text} ${fields[target]!.text} HTTP/1.1`);
     if (request === null) return NO_REQUEST;
@@ -306,6 +312,11 @@ export function proxyManagerReader(context: ReaderContext): LineReader {
       headers: proxyHeaders(present(agent), present(referer)),
       time: readTime(fields[0]!.text),
       status: Number(status!.text) || 0,
+      source: upstreamSource({
+        status: Number(status!.text),
+        upstream: tries.length === 0 ? null : present(tries.at(-1)),
+        cache: present(cache),
+      }),
     };
   });
   return reader(context);
@@ -319,6 +330,7 @@ export const albReader = fieldReader((fields) => {
   const [type, time, , client] = fields;
   const [line, agent] = fields.filter(({ kind }) => kind === 'quoted');
   if (line === undefined || fields[ALB_STATUS] === undefined) return unreadable('the line is cut short');
+  const status = Number(fields[ALB_STATUS].text) || 0;
   const request = requestOf(line.text);
   const [, scheme, host, target] = /^(https?|wss?):\/\/([^/?]*)(.*)$/.exec(request?.target ?? '') ?? [];
   if (request === null || host === undefined || target === undefined) return NO_REQUEST;
@@ -332,12 +344,16 @@ export const albReader = fieldReader((fields) => {
     ip: address.slice(0, Math.max(address.lastIndexOf(':'), 0)).replace(/^\[|\]$/g, ''),
     headers: proxyHeaders(present(agent), ''),
     time: Date.parse(time!.text),
-    status: Number(fields[ALB_STATUS].text) || 0,
+    status,
+    source: albSource(status, present(fields[ALB_STATUS + 1]), present(fields[ALB_ACTIONS])),
+    location: present(fields[ALB_ACTIONS + 1]),
   };
 });
 
-/** The place of the status that the load balancer answered. */
+/** The place of the status that the load balancer answered; that of the target follows. */
 const ALB_STATUS = 8;
+/** The place of the actions, `"waf,forward"`; the URL of a redirect follows. */
+const ALB_ACTIONS = 22;
 
 /** Whether a line looks like one of Envoy's. */
 export function isEnvoy(line: string): boolean {

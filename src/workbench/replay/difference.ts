@@ -97,7 +97,11 @@ export function difference({ was, now }: DecisionPair, except: readonly string[]
 }
 
 /** Action, status and rule of a decision. */
-export function headOf({ action, status, rule }: DecisionSummary): string {
+export function headOf({
+  action,
+  status,
+  rule,
+}: Pick<DecisionSummary, 'action' | 'status' | 'rule'>): string {
   return `${action}${status === null ? '' : ` ${status}`}${rule === null ? '' : ` by ${rule}`}`;
 }
 

@@ -17,6 +17,7 @@ import {
   difference,
   differenceOf,
   EXAMPLES,
+  headOf,
   isSameDecision,
   MAX_GROUPS,
   type ReplayExample,
@@ -105,8 +106,8 @@ export function createRequestReplay(options: RequestReplayOptions): RequestRepla
       outcome.examples.push(exampleOf(entry, redact));
   }
 
-  function outcomeOf({ action, status, rule }: Decision): OpenOutcome {
-    const text = `${action}${status === null ? '' : ` ${status}`}${rule === null ? '' : ` by ${refText(rule)}`}`;
+  function outcomeOf(decision: Decision): OpenOutcome {
+    const text = outcomeText(decision);
     let known = outcomes.get(text);
     if (known === undefined) {
       if (outcomes.size >= MAX_GROUPS) return others;
@@ -165,12 +166,18 @@ export function createRequestReplay(options: RequestReplayOptions): RequestRepla
   };
 }
 
+/** Action, status and rule: `block 403 by drop/office`. */
+export function outcomeText({ action, status, rule }: Decision): string {
+  return headOf({ action, status, rule: rule === null ? null : refText(rule) });
+}
+
 /** Forwarded without a rule that settled where to: most of the requests. */
 function isPlain({ action, rule }: Decision): boolean {
   return action === 'forward' && rule === null;
 }
 
-function isUnserved({ action, status }: Decision): boolean {
+/** Whether no proxied record serves the host of the request. */
+export function isUnserved({ action, status }: Decision): boolean {
   return action === 'refuse' && status === MISDIRECTED;
 }
 
@@ -189,8 +196,16 @@ function closedOutcome({ outcome, lines, statuses, examples }: OpenOutcome): Rep
   return { outcome, lines, statuses: Object.fromEntries(named.filter(([, count]) => count > 0)), examples };
 }
 
+/** Characters of the texts of an example: examples of all groups are in memory at once. */
+const LONGEST_TEXT = 2_048;
+
+/** A text of an example: cut, and a copy, since a part of a line refers to the text of its whole chunk. */
+export function exampleText(text: string): string {
+  return Buffer.from(text.slice(0, LONGEST_TEXT)).toString();
+}
+
 /** The place, time and request of a line, without secrets in its target. */
-function exampleOf(
+export function exampleOf(
   { file, line, time, status, request }: AccessEntry,
   redact: (target: string) => string,
 ): ReplayExample {
@@ -198,8 +213,7 @@ function exampleOf(
   return {
     id: `${file}:${line}`,
     time: Number.isFinite(time) ? new Date(time).toISOString() : '',
-    // A copy: a part of a line refers to the text of its whole chunk.
-    request: Buffer.from(text).toString(),
+    request: exampleText(text),
     status: status === 0 ? null : status,
     change: null,
   };
