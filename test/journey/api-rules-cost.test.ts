@@ -98,7 +98,7 @@ describe.each(testDatabases())('the cost of rules on $kind', (database) => {
         for (const number of numbers) {
           const costs = { addresses: ADDRESSES.length, patterns: [] };
           await tx.rules.insert({ ...drop, record_ids: [], costs });
-          const { octets, build } = patternCost(pathOf(0), { ignoreCase: false })!;
+          const { octets, build } = patternCost(pathOf(0), { ignoreCase: false, of: 'path' })!;
           const prefix = Buffer.from(`/p${number}x`, 'utf16le').toString('hex');
           const patterns = [{ digest: `${number}`, octets, build, eighths: 8, prefix }];
           await tx.rules.insert({ ...redirect, record_ids: [], costs: { addresses: 0, patterns } });
@@ -199,7 +199,8 @@ describe.each(testDatabases())('the cost of rules on $kind', (database) => {
     expect(await rules.totals(subject.domain.id)).toEqual([...totals.values()]);
     const sum = { octets: 0, build: 0, eighths: 0, counted: true };
     for (const use of patterns) {
-      const cost = patternCost(use.slice(1), { ignoreCase: use.startsWith('i') })!;
+      const ofHosts = use.startsWith('i');
+      const cost = patternCost(use.slice(1), { ignoreCase: ofHosts, of: ofHosts ? 'host' : 'path' })!;
       sum.octets += cost.octets;
       sum.build += cost.build;
       sum.eighths += cost.scans * 8;

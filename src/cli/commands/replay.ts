@@ -11,7 +11,7 @@ import { fixedEvaluator, type SimulationSubject } from '../../workbench/simulati
 import { type Examples, withExamples } from '../examples.ts';
 import { usageFault } from '../exit.ts';
 import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
-import { type ChoiceFlags, countryFinder, openCountryFile, signaturesFor } from '../open-signatures.ts';
+import { type ChoiceFlags, signaturesFor } from '../open-signatures.ts';
 import { colourOption, fileOption, gather, readNodeId, signatureOptions } from '../options.ts';
 import { note, write, writeDocument } from '../output.ts';
 import { type OpenedLog, octetsOfLogs, openLogs } from '../replay/open-logs.ts';
@@ -35,6 +35,7 @@ import {
 } from '../replay/replay.ts';
 import {
   createReadLogs,
+  openAddressFacts,
   type ReadLogs,
   readerContext,
   takeDecisions,
@@ -57,6 +58,7 @@ interface Flags extends ChoiceFlags {
   readonly scheme: 'http' | 'https';
   readonly capture?: readonly string[];
   readonly countries?: string;
+  readonly asns?: string;
   /** The id of the edge node, for geo pools. */
   readonly nodeId?: number;
   /** Prints JSON. */
@@ -161,9 +163,7 @@ async function replayRequests(
     redact: redactTarget,
   });
   const { host, scheme, capture: captures = [] } = flags;
-  const countries = flags.countries === undefined ? null : await openCountryFile(flags.countries);
-  const countryOf = countries === null ? null : countryFinder(countries);
-  const context = readerContext({ host, scheme, captures, countryOf }, read, rules);
+  const context = readerContext({ host, scheme, captures, ...(await openAddressFacts(flags)) }, read, rules);
   await takeRequests(logs, { read, context }, replay.add).finally(flags.progress.clear);
   const report = replay.report();
   if (report.compared === 0) throw nothingReplayed({ report, read }, rules.domain);
@@ -255,6 +255,10 @@ function factOptions(): readonly Option[] {
       "HAProxy's captured request headers in their order, such as host,user-agent",
     ).argParser(readCaptures),
     new Option('--countries <file>', "a country database in MaxMind's format, for lines without a country"),
+    new Option(
+      '--asns <file>',
+      'a database of autonomous systems in the same format, for lines without one (default: that of --countries)',
+    ),
     new Option('--node-id <id>', 'the edge node that answers').argParser(readNodeId).env('EDGEPLAN_NODE_ID'),
   ];
 }

@@ -62,6 +62,7 @@ function requestLines(document: TraceDocument, width: number): readonly Rendered
   const from = [
     `from ${request.ip ?? 'an unknown address'}`,
     request.country,
+    request.asn === undefined ? null : `AS${request.asn}`,
     botText(document),
     request.cleared.length === 0 ? null : `solved ${request.cleared.join(', ')}`,
     ...Object.entries(request.counted).map(

@@ -33,6 +33,7 @@ describe('what the forms produce', () => {
       | 'path_match_type'
       | 'path_includes'
       | 'path_excludes'
+      | 'conditions'
       | 'limit'
       | 'window_sec'
       | 'key_by'

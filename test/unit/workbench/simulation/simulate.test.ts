@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { loadPlan } from '../../../../src/engine/evaluator/index.ts';
-import { refOf } from '../../../../src/workbench/simulation/document.ts';
+import { refOf, type TraceDocument } from '../../../../src/workbench/simulation/document.ts';
 import { nearMatch } from '../../../../src/workbench/simulation/near-match.ts';
+import { paint } from '../../../../src/workbench/simulation/paint.ts';
+import { renderTrace } from '../../../../src/workbench/simulation/render.ts';
 import type { RequestFlags } from '../../../../src/workbench/simulation/request-line.ts';
 import { simulate } from '../../../../src/workbench/simulation/simulate.ts';
 import { asked, SHOP, subjectOf } from './shop.ts';
@@ -109,6 +111,19 @@ describe('simulate', () => {
     expect(document.decision).toMatchObject({ action: 'refuse', status: 421, by: null });
     expect(document.error_page).toBe(null);
     expect(document.counts.considered).toBe(0);
+  });
+});
+
+describe('the autonomous system', () => {
+  it('is part of the document and of its text, and only where it is known', () => {
+    const [without, known] = [{}, { asn: '64496' }].map((flags) => simulate(SHOP, asked(URL, flags)));
+    expect(known!.request.asn).toBe(64_496);
+    expect(known!.facts.asn).toBe(64_496);
+    const lines = (document: TraceDocument): string =>
+      paint(renderTrace(document, { width: 100, all: false }), false);
+    expect(lines(known!)).toContain('from an unknown address · AS64496 · plan');
+    expect(JSON.stringify(without)).not.toContain('"asn"');
+    expect(lines(without!)).toBe(lines(known!).replace(' · AS64496', ''));
   });
 });
 
