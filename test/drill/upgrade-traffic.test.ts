@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openStore } from '../../src/control/store/database/open.ts';
 import { hostOf } from '../../src/edge/proxy/origin/origins.ts';
-import { PLAN_VERSION } from '../../src/engine/plan/layout.ts';
+import { OLDEST_VERSION, PLAIN_VERSION } from '../../src/engine/plan/layout.ts';
 import { builtCli } from '../support/built.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
 import { servedVersions } from '../support/named-plans.ts';
@@ -165,10 +165,10 @@ async function upgradeServer(): Promise<void> {
   older = null;
   proxy.cutAll();
   await visitors.more();
-  expect(versions()).toEqual(all(PLAN_VERSION - 1));
+  expect(versions()).toEqual(all(OLDEST_VERSION));
   await startServer();
   await until(async () => (await served!.metric('edgeplan_plans_of_older_version')) === 0, 'the server');
-  await until(() => isEqual(versions(), all(PLAN_VERSION)), 'the new plans at both nodes', PATIENCE_MS);
+  await until(() => isEqual(versions(), all(PLAIN_VERSION)), 'the new plans at both nodes', PATIENCE_MS);
   await visitors.more();
 }
 
@@ -236,7 +236,7 @@ async function restartNodes(): Promise<void> {
 
 test.each(ORDERS)('an upgrade with %s fails no request', { timeout: 180_000 }, async (_, steps) => {
   await visitors.more();
-  expect(versions()).toEqual(all(PLAN_VERSION - 1));
+  expect(versions()).toEqual(all(OLDEST_VERSION));
   for (const step of steps) await step();
   const [host] = HOSTS;
   const rule = { path_includes: ['/new'], target: '/newest' };
@@ -248,6 +248,6 @@ test.each(ORDERS)('an upgrade with %s fails no request', { timeout: 180_000 }, a
   }
   await visitors.stop();
   expect(visitors.failed).toEqual([]);
-  expect(versions()).toEqual(all(PLAN_VERSION));
+  expect(versions()).toEqual(all(PLAIN_VERSION));
   for (const node of nodes.values()) expect(await node.metric('edgeplan_node_plans_refused')).toBe(0);
 });

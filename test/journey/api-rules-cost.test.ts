@@ -199,8 +199,10 @@ describe.each(testDatabases())('the cost of rules on $kind', (database) => {
     expect(await rules.totals(subject.domain.id)).toEqual([...totals.values()]);
     const sum = { octets: 0, build: 0, eighths: 0, counted: true };
     for (const use of patterns) {
-      const ofHosts = use.startsWith('i');
-      const cost = patternCost(use.slice(1), { ignoreCase: ofHosts, of: ofHosts ? 'host' : 'path' })!;
+      const cost = patternCost(use.slice(1), {
+        ignoreCase: use.startsWith('i'),
+        of: use.startsWith('i') ? 'host' : 'path',
+      })!;
       sum.octets += cost.octets;
       sum.build += cost.build;
       sum.eighths += cost.scans * 8;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FORMAT_REASON, requestAll, rollbackReason, survey } from '../../src/control/publishing/republish.ts';
 import { createRepublisher } from '../../src/control/publishing/republisher.ts';
 import type { DomainRow } from '../../src/control/store/tables/domains.ts';
-import { PLAN_VERSION } from '../../src/engine/plan/layout.ts';
+import { OLDEST_VERSION, PLAN_VERSION } from '../../src/engine/plan/layout.ts';
 import { builtCli } from '../support/built.ts';
 import { testDatabases } from '../support/databases.ts';
 import { startFollower, type TestFollower } from '../support/edge-follower.ts';
@@ -211,7 +211,7 @@ for (const database of testDatabases()) {
       await filePlan(house, domain, (bytes) => withVersion(bytes, PLAN_VERSION + 1));
       const answers = async () => (await house.call('GET', '/domains/shop.test/nodes/')).body;
       await until(async () => (await answers())[0]?.outcome === 'nack', 'the nack');
-      const sentence = `the plan has version ${PLAN_VERSION + 1}, this build reads ${PLAN_VERSION - 1} and ${PLAN_VERSION}; upgrade this node`;
+      const sentence = `the plan has version ${PLAN_VERSION + 1}, this build reads ${OLDEST_VERSION} to ${PLAN_VERSION}; upgrade this node`;
       expect(await answers()).toMatchObject([{ revision: 2, reason: expect.stringContaining(sentence) }]);
       expect([node.revision('shop.test'), node.decide('shop.test', '/admin')]).toEqual([1, 'block']);
       await node.stop();

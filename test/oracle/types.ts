@@ -17,6 +17,7 @@ export interface EdgeRequest {
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
   readonly ip?: string | null | undefined;
   readonly country?: string | null | undefined;
+  readonly asn?: number | null | undefined;
   readonly bot?: { readonly kind: string; readonly verified: boolean } | null | undefined;
   readonly ja4?: string | null | undefined;
   readonly ja4h?: string | null | undefined;

@@ -9,7 +9,7 @@
  */
 import { compile, seal } from '../../src/engine/compiler/index.ts';
 import { type Decision, type EdgeRequest, loadPlan } from '../../src/engine/evaluator/index.ts';
-import { PLAN_VERSION } from '../../src/engine/plan/layout.ts';
+import { openPlan } from '../../src/engine/plan/seal.ts';
 import type { ObjectKeys, RuleSet } from '../../src/rules/model/types.ts';
 import { generateCase } from './generate.ts';
 import { SHOP, SHOP_REQUESTS } from './golden-shop.ts';
@@ -44,7 +44,7 @@ function makeGolden(name: string, ruleSet: RuleSet, given: readonly EdgeRequest[
   const requests = given.map((request) => JSON.parse(JSON.stringify(request)) as EdgeRequest);
   const decisions = decideGolden(bytes, requests);
   const answers = requests.map((request, index) => ({ request, decision: decisions[index]! }));
-  return { name: `v${PLAN_VERSION}-${name}`, bytes, revision, answers };
+  return { name: `v${openPlan(bytes).version}-${name}`, bytes, revision, answers };
 }
 
 /** Every other rule of the shop goes by a key, and so do its records. */

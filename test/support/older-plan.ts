@@ -3,7 +3,13 @@ import { sha256Hex } from '../../src/base/platform/cryptography.ts';
 import type { Store } from '../../src/control/store/store.ts';
 import { SERVICE } from '../../src/control/store/tables/accounts.ts';
 import type { DomainRow } from '../../src/control/store/tables/domains.ts';
-import { DIRECTORY, HEADER, PLAN_VERSION, sectionsOf } from '../../src/engine/plan/layout.ts';
+import {
+  DIRECTORY,
+  HEADER,
+  OLDEST_VERSION,
+  PLAIN_VERSION,
+  sectionsOf,
+} from '../../src/engine/plan/layout.ts';
 import { openPlan, seal, sealChecksum, startAfter } from '../../src/engine/plan/seal.ts';
 
 /** Stores the domain's plan, changed, as its next revision, as a server of another version would have published it. */
@@ -26,13 +32,13 @@ export function filePlan(
   });
 }
 
-/** The plan as the version before this one sealed it, under another revision; what that version lacks must be empty. */
+/** The plan as the oldest version that this build reads sealed it, under another revision; what that one lacks must be empty. */
 export function sealAsPrevious(bytes: Uint8Array, revision: number): Uint8Array {
   const { plan } = openPlan(bytes);
   const now = seal(plan, { revision });
-  const [sections, before] = [sectionsOf(PLAN_VERSION), sectionsOf(PLAN_VERSION - 1)];
+  const [sections, before] = [sectionsOf(PLAIN_VERSION), sectionsOf(OLDEST_VERSION)];
   for (const { name } of sections.slice(before.length)) {
-    if (plan[name].length > 0) throw new Error(`\`${name}\` has no place in version ${PLAN_VERSION - 1}`);
+    if (plan[name].length > 0) throw new Error(`\`${name}\` has no place in version ${OLDEST_VERSION}`);
   }
   const shift = startAfter(sections.length) - startAfter(before.length);
   const older = new Uint8Array(now.length - shift);
@@ -45,7 +51,7 @@ export function sealAsPrevious(bytes: Uint8Array, revision: number): Uint8Array 
   }
   to.setUint32(HEADER.bytes * 4, older.length, true);
   to.setUint32(HEADER.sections * 4, before.length, true);
-  return withVersion(older, PLAN_VERSION - 1);
+  return withVersion(older, OLDEST_VERSION);
 }
 
 /** The same octets under another version and the right checksum. */

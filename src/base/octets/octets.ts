@@ -188,3 +188,14 @@ function writeCodePoint(bytes: Uint8Array, at: number, code: number): number {
     bytes[next] = 0x80 | ((code >> (6 * rest)) & 63);
   return at + 1 + tail;
 }
+
+/** The text with its ASCII letters in lower case; other characters stay, as octets of another encoding must. */
+export function lowerAscii(text: string): string {
+  let at = 0;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 127 || (code >= 65 && code <= 90)) break;
+  }
+  if (at === text.length) return text;
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}

@@ -100,6 +100,12 @@ export function dfaMatches(words: Uint16Array, offset: number, text: string): bo
   return code !== 0 && code < words[offset + DFA_END]!;
 }
 
+/** Whether the regex matches every text that starts with `text`, which has at most `MAX_UNITS` units. Allocates nothing. */
+export function dfaMatchesStart(words: Uint16Array, offset: number, text: string): boolean {
+  const start = words[offset + DFA_START]!;
+  return (start > DFA_MATCHED ? runOn(words, offset, text, 0, start) : start) === DFA_MATCHED;
+}
+
 // PERF: charCodeAt takes longer than the automaton's step, most of all on a string that was put together from parts
 // (6.5 ns a character in all, against 2.5 ns over an array). A long path is tested against many regexes, so its units are
 // read once and cached. The cache has two entries because a path and its form without parameters alternate.

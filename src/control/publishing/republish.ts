@@ -3,7 +3,7 @@
  * an old revision, by a rollback.
  */
 import { sha256Hex } from '../../base/platform/cryptography.ts';
-import { HEADER, MAGIC, PLAN_VERSION, PlanFault } from '../../engine/plan/layout.ts';
+import { HEADER, MAGIC, PLAIN_VERSION, PLAN_VERSION, PlanFault } from '../../engine/plan/layout.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
 import { type Author, SERVICE } from '../store/tables/accounts.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
@@ -33,11 +33,11 @@ export function versionOf(head: Uint8Array | null): number {
 }
 
 /**
- * Whether this build writes a newer version. A newer plan is of another process, in the middle of an upgrade: if each
+ * Whether this build writes no plan of this version any more. A newer plan is of another process, in the middle of an upgrade: if each
  * replaced the other's plans, neither would end.
  */
 export function isOlder({ head }: PlanHead): boolean {
-  return versionOf(head) < PLAN_VERSION;
+  return versionOf(head) < PLAIN_VERSION;
 }
 
 /** Whether a plan is to be published again: it is older, or from before the request. */

@@ -22,6 +22,7 @@ import {
   SLOT,
   typeIndex,
 } from '../plan/layout.ts';
+import { layConditions } from './conditions.ts';
 import {
   createDraft,
   orderRules,
@@ -64,6 +65,7 @@ const STAGES: readonly { readonly name: string; readonly run: (draft: PlanDraft)
   { name: 'lay countries, bots and the rest', run: laySmallIndexes },
   { name: 'lay names and records', run: layNames },
   { name: 'lay rules', run: laySlots },
+  { name: 'lay conditions', run: layConditions },
   { name: 'lay keys', run: layKeys },
   { name: 'lay the domain', run: layDomain },
 ];
@@ -141,6 +143,7 @@ function layLiteralIndexes(draft: PlanDraft): void {
   meta[META.hostTree] = layTree(draft, { exact: backwards(hosts.exact), prefix: backwards(hosts.prefix) });
   meta[META.ja4Tree] = layTree(draft, tree(KEY.ja4Exact, KEY.ja4Prefix));
   meta[META.ja4hTree] = layTree(draft, tree(KEY.ja4hExact, KEY.ja4hPrefix));
+  layValueTrees(draft, keysUnder);
   // All inner literals are found in one pass over the path; `innerPostings` has a posting for each of them.
   const inner = [...keysUnder(KEY.pathInner)];
   meta[META.inner] = inner.length > 0 ? 1 : 0;
@@ -150,6 +153,27 @@ function layLiteralIndexes(draft: PlanDraft): void {
     draft.words,
     inner.map(([, slots]) => placePosting(draft, slots)),
   );
+}
+
+/** Lays a tree over the values of each source that rules are filed by. */
+function layValueTrees(draft: PlanDraft, keysUnder: (prefix: string) => Keys): void {
+  const trees = new Map<
+    string,
+    { exact: Map<string, readonly number[]>; prefix: Map<string, readonly number[]> }
+  >();
+  for (const [part, prefix] of [
+    ['exact', KEY.valueExact],
+    ['prefix', KEY.valuePrefix],
+  ] as const) {
+    for (const [text, slots] of keysUnder(prefix)) {
+      const end = text.indexOf('\0');
+      const name = text.slice(0, end);
+      const tree = trees.get(name) ?? { exact: new Map(), prefix: new Map() };
+      trees.set(name, tree);
+      tree[part].set(text.slice(end + 1), slots);
+    }
+  }
+  for (const [name, tree] of trees) draft.valueTrees.set(name, layTree(draft, tree));
 }
 
 /**
@@ -286,5 +310,8 @@ function assemble(draft: PlanDraft): Plan {
     labels: Uint16Array.from(draft.labels.units),
     ruleKeys: draft.ruleKeys,
     recordKeys: draft.recordKeys,
+    conditions: draft.conditions,
+    valueSources: draft.valueSources,
+    valueTests: draft.valueTests,
   };
 }

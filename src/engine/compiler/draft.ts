@@ -6,7 +6,7 @@ import { assert } from '../../base/diagnostics/assert.ts';
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import type { DnsRecord, Rule, RuleSet } from '../../rules/model/types.ts';
-import { META, NONE, typeIndex } from '../plan/layout.ts';
+import { META, NONE, type SourceKind, typeIndex } from '../plan/layout.ts';
 import { createPatternPool, type KnownPatterns, type PatternPool } from './patterns.ts';
 
 /** A host name with its proxied records, in id order. */
@@ -60,6 +60,21 @@ export interface PlanDraft {
   literals: Uint32Array;
   cidr4: Uint32Array;
   cidr6: Uint32Array;
+  readonly conditionPool: ConditionPool;
+  /** Roots of the trees of values by the number of the source, and `c`, or `i` if case is ignored. */
+  readonly valueTrees: Map<string, number>;
+  conditions: Uint32Array;
+  valueSources: Uint32Array;
+  valueTests: Uint32Array;
+}
+
+/** What conditions read and compare; numbers by what they are of. */
+interface ConditionPool {
+  readonly sources: Map<string, number>;
+  readonly sourceRows: { readonly kind: SourceKind; readonly name: string }[];
+  readonly tests: Map<string, number>;
+  /** Rows of `VALUE_TEST`. */
+  readonly testRows: number[];
 }
 
 /** Lists of slots, by number; equal lists are one posting. */
@@ -100,6 +115,11 @@ export function createDraft(ruleSet: RuleSet, patterns: KnownPatterns = new Map(
     literals: new Uint32Array(0),
     cidr4: new Uint32Array(0),
     cidr6: new Uint32Array(0),
+    conditionPool: { sources: new Map(), sourceRows: [], tests: new Map(), testRows: [] },
+    valueTrees: new Map(),
+    conditions: new Uint32Array(0),
+    valueSources: new Uint32Array(0),
+    valueTests: new Uint32Array(0),
   };
 }
 

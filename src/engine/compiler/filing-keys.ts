@@ -5,7 +5,10 @@
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import { type AddressRange, addressRange } from './filters.ts';
 
-/** Prefixes of keys, one per index. The text that follows is the literal. */
+/**
+ * Prefixes of keys, one per index. The text that follows is the literal; of values after the number of the source, `c` or
+ * `i` for its tree, and a NUL.
+ */
 export const KEY = {
   pathExact: 'p=',
   pathPrefix: 'p^',
@@ -19,6 +22,8 @@ export const KEY = {
   ja4Prefix: 'j^',
   ja4hExact: 'J=',
   ja4hPrefix: 'J^',
+  valueExact: 'v=',
+  valuePrefix: 'v^',
 } as const;
 
 /** A key with the share of requests that are taken to carry it. */
@@ -99,4 +104,29 @@ export function fingerprintOptions(ja4: readonly string[], ja4h: readonly string
     return [keys];
   };
   return [...option(ja4, KEY.ja4Exact, KEY.ja4Prefix), ...option(ja4h, KEY.ja4hExact, KEY.ja4hPrefix)];
+}
+
+/** Headers that nearly every request has. */
+const COMMON_HEADERS: readonly string[] = [
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'connection',
+  'cookie',
+  'referer',
+  'sec-fetch-dest',
+  'sec-fetch-mode',
+  'sec-fetch-site',
+  'user-agent',
+];
+
+/** Of requests that have a value of the source, that have a given one, and that have one with a given start. */
+export function valueShare(
+  { kind, name }: { readonly kind: string; readonly name: string },
+  by: 'present' | 'whole' | 'start',
+): number {
+  const part = by === 'present' ? 1 : by === 'whole' ? 0.05 : 0.1;
+  if (kind === 'method') return 0.2;
+  if (kind === 'asn') return 0.01;
+  return (kind === 'header' && COMMON_HEADERS.includes(name) ? 0.9 : 0.05) * part;
 }

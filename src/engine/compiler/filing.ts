@@ -2,12 +2,13 @@
  * Files each rule under its rarest key, so that a request meets only the rules whose key it carries.
  *
  * A rule can be filed by any one of its filters: by its path entries (exact, prefix, suffix or inner literal), its
- * hosts, countries, addresses, bot kinds, fingerprints, or the records it is scoped to. Under a filter it is filed
+ * hosts, countries, addresses, bot kinds, fingerprints, values of its conditions, or the records it is scoped to. Under a filter it is filed
  * once per entry. The filter chosen is the one with the least expected company: the sum over its keys of how often a
  * request carries such a key (the shares of `filing-keys.ts`) times how many rules could be filed there. Shares are rough on
  * purpose: what decides in practice is the second factor, measured on the rule set itself.
  */
 import type { Rule } from '../../rules/model/types.ts';
+import { conditionOptions } from './conditions.ts';
 import type { PlanDraft } from './draft.ts';
 import {
   byLength,
@@ -100,7 +101,7 @@ function optionsOf(draft: PlanDraft, rule: Rule): readonly FilingOption[] {
   if (groups !== null) {
     options.push(groups.map((group) => [key(groupKey(group), 1 / Math.max(1, draft.groups.length))]));
   }
-  return [...options, ...compilerOf(rule).options(rule)];
+  return [...options, ...compilerOf(rule).options(rule), ...conditionOptions(draft, rule)];
 }
 
 /** The option of a list of patterns; none if an entry has no key. */

@@ -1,6 +1,7 @@
 /** One list entry of a host or path filter as a pattern: its cheapest exact test, and the keys it can be filed under. */
 import { hostPieces, normalizeName } from '../../base/addresses/host.ts';
 import { assert } from '../../base/diagnostics/assert.ts';
+import { lowerAscii } from '../../base/octets/octets.ts';
 import { pathPieces } from '../../base/paths/path.ts';
 import { buildDfa } from '../../base/regex/dfa.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type RequiredLiterals,
   requiredLiterals,
 } from '../../base/regex/regex.ts';
+import type { ValueComparison } from '../../base/vocabulary/vocabulary.ts';
 import { PATTERN_KIND } from '../plan/layout.ts';
 
 /** Literals that a text must contain for a pattern to match, as far as an index can use them. */
@@ -51,7 +53,16 @@ export function createPatternPool(known: KnownPatterns = new Map()): PatternPool
 }
 
 /** What a list entry is: its filter and its match type. */
-export type PatternForm = 'host_exact' | 'host_wildcard' | 'host_regex' | 'path_wildcard' | 'path_regex';
+export type PatternForm =
+  | 'host_exact'
+  | 'host_wildcard'
+  | 'host_regex'
+  | 'path_wildcard'
+  | 'path_regex'
+  | ValueForm;
+
+/** The form of a value in a condition: how it compares, and `_fold` if case is ignored. */
+export type ValueForm = `value_${ValueComparison}` | `value_${ValueComparison}_fold`;
 
 /** The number of the pattern for `source`, compiled at its first use. A source that the model has accepted compiles. */
 export function placePattern(pool: PatternPool, form: PatternForm, source: string): number {
@@ -88,10 +99,31 @@ function compilePattern(form: PatternForm, source: string): CompiledPattern {
       return literalPattern(source, pieces, '/');
     }
     case 'host_regex':
-      return regexPattern(source, true);
+      return regexPattern(source, { ignoreCase: true, asciiText: true });
     case 'path_regex':
-      return regexPattern(source, false);
+      return regexPattern(source, { ignoreCase: false, asciiText: false });
+    default:
+      return valuePattern(form, source);
   }
+}
+
+/** The pieces of a value between its stars, by how it compares. */
+const VALUE_PIECES: {
+  readonly [C in Exclude<ValueComparison, 'regex'>]: (text: string) => readonly string[];
+} = {
+  equals: (text) => [text],
+  prefix: (text) => [text, ''],
+  suffix: (text) => ['', text],
+  contains: (text) => ['', text, ''],
+  wildcard: (text) => text.split('*'),
+};
+
+/** The pattern of a value in a condition. With `_fold`, a literal is in lower case, as the text that it is compared with. */
+function valuePattern(form: ValueForm, source: string): CompiledPattern {
+  const folds = form.endsWith('_fold');
+  const comparison = form.slice('value_'.length, folds ? -'_fold'.length : undefined) as ValueComparison;
+  if (comparison === 'regex') return regexPattern(source, { ignoreCase: folds, asciiText: false });
+  return literalPattern(source, VALUE_PIECES[comparison](folds ? lowerAscii(source) : source), '');
 }
 
 /** The keys of a pattern that no index can narrow. */
@@ -134,12 +166,15 @@ function literalPattern(source: string, split: readonly string[], start: string)
 }
 
 /** A regex as its automaton, with the keys that its required literals give. */
-function regexPattern(source: string, ignoreCase: boolean): CompiledPattern {
+function regexPattern(
+  source: string,
+  { ignoreCase, asciiText }: { readonly ignoreCase: boolean; readonly asciiText: boolean },
+): CompiledPattern {
   const parsed = parsePattern(source, { ignoreCase });
   assert(parsed.ok, 'the model refuses patterns that do not parse');
   const dfa = buildDfa(parsed.pattern.program);
   assert(dfa.ok, 'the model refuses patterns that are too complex');
-  const keys = keysOf(parsed.pattern, ignoreCase);
+  const keys = keysOf(parsed.pattern, asciiText);
   return { kind: PATTERN_KIND.dfa, source, text: '', pieces: [], dfa: dfa.table, keys };
 }
 

@@ -1,9 +1,7 @@
 /** The printed form of a plan: JSON for people and for line diffs. No code reads it back. */
-import { formatIp } from '../../base/addresses/ip.ts';
 import { SWITCH_LIST } from '../../base/vocabulary/switches.ts';
 import { BOT_KINDS, DOMAIN_STATUSES, RECORD_SCHEMES, RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import {
-  ADDRESSES,
   COUNTRIES,
   decodeString,
   FILTER,
@@ -21,6 +19,8 @@ import {
   SLOT,
 } from '../plan/layout.ts';
 import type { OpenedPlan } from '../plan/seal.ts';
+import { printConditions } from './conditions.ts';
+import { printAddresses } from './print-addresses.ts';
 import { listAt, type Printed, printFields } from './rule-types.ts';
 
 // The indexes of a plan in their printed form.
@@ -149,6 +149,7 @@ function printRule(plan: Plan, slot: number): Printed {
   const row = plan.slots.subarray(slot * SLOT.size, (slot + 1) * SLOT.size);
   const flags = row[SLOT.flags]!;
   const type = RULE_TYPES[flags & FLAG.type]!;
+  const conditions = printConditions(plan, slot);
   return {
     type,
     id: row[SLOT.id],
@@ -173,6 +174,7 @@ function printRule(plan: Plan, slot: number): Printed {
           ips: printAddresses(plan, row[SLOT.addresses]!),
         }),
     ...printFields(plan, type, row),
+    ...(conditions === null ? {} : { conditions }),
   };
 }
 
@@ -180,41 +182,6 @@ function printRule(plan: Plan, slot: number): Printed {
 function printKey(plan: Plan, slot: number): Printed {
   const key = plan.ruleKeys[slot] ?? 0;
   return key === 0 ? {} : { key: decodeString(plan, key) };
-}
-
-/** The entries of an address filter in the order in which they were listed. */
-function printAddresses({ words }: Plan, at: number): readonly string[] {
-  const listed: string[] = [];
-  let from = at + ADDRESSES.entries;
-  for (const [family, counted, size] of [
-    [4, ADDRESSES.n4, 1],
-    [6, ADDRESSES.n6, 4],
-  ] as const) {
-    const count = words[at + counted]!;
-    const places = from + count * 2 * size;
-    for (let entry = 0; entry < count; entry++) {
-      const first = words.subarray(from + entry * 2 * size, from + (entry * 2 + 1) * size);
-      const last = words.subarray(from + (entry * 2 + 1) * size, from + (entry + 1) * 2 * size);
-      listed[words[places + entry]!] = printRange(family, first, last);
-    }
-    from = places + count;
-  }
-  return listed;
-}
-
-/** An address, a prefix, or `<first>-<last>`. */
-function printRange(family: 4 | 6, first: Uint32Array, last: Uint32Array): string {
-  const at = first.findIndex((word, index) => word !== last[index]);
-  if (at < 0) return formatIp(family, first);
-  const host = (first[at]! ^ last[at]!) >>> 0;
-  const whole =
-    (host & (host + 1)) === 0 &&
-    (first[at]! & host) === 0 &&
-    first.subarray(at + 1).every((word) => word === 0) &&
-    last.subarray(at + 1).every((word) => word === NONE);
-  return whole
-    ? `${formatIp(family, first)}/${at * 32 + Math.clz32(host)}`
-    : `${formatIp(family, first)}-${formatIp(family, last)}`;
 }
 
 function groupName(plan: Plan, group: number): string {

@@ -24,6 +24,8 @@ import {
   walkBackward,
   walkForward,
 } from './indexes.ts';
+import type { LoadedConditions, LoadedSource } from './loaded-conditions.ts';
+import { foldedOf, readSource } from './values.ts';
 
 /** Up to this many slots are sorted by insertion. */
 const FEW = 32;
@@ -36,6 +38,8 @@ export interface Candidates {
   readonly touched: Touched;
   /** Inner literals found in the path; `null` if the plan has none. */
   readonly hits: LiteralHits | null;
+  /** Sources of values that rules are filed by; `null`: there is no such source. */
+  readonly filed: FiledSources | null;
   /** The slots when there are few, ascending. */
   readonly few: Uint32Array;
   /** The number of slots in `few`, or -1: the lists are merged by window. */
@@ -57,13 +61,14 @@ const FEW_SLOTS = new Uint32Array(FEW);
 const WINDOW_BITS = new Uint32Array(WINDOW / 32);
 
 /** The candidates of a plan's requests, sized at load so that no request allocates. */
-export function createCandidates(plan: Plan): Candidates {
+export function createCandidates(plan: Plan, conditions: LoadedConditions | null): Candidates {
   const touched = createTouched(plan.postings);
   const hasInner = plan.meta[META.inner] === 1;
   return {
     plan,
     touched,
     hits: hasInner ? createHits(literalCount(plan.literals, 0)) : null,
+    filed: conditions === null ? null : filedSources(conditions),
     few: FEW_SLOTS,
     fewCount: 0,
     fewAt: 0,
@@ -96,6 +101,7 @@ export function gather(candidates: Candidates, facts: Facts): void {
   const hostTree = meta[META.hostTree]!;
   if (hostTree !== NONE) walkBackward(plan, hostTree, facts.host, touched);
   gatherVisitor(plan, facts, touched);
+  if (candidates.filed !== null) gatherValues(candidates, candidates.filed, facts);
   // PERF: with few candidates the bits cost more than the checks they would save.
   facts.characters = touched.slots <= FEW ? -1 : charactersOf(facts.path);
   restart(candidates);
@@ -144,6 +150,47 @@ function gatherVisitor(plan: Plan, facts: Facts, touched: Touched): void {
   if (ja4Tree !== NONE && facts.ja4 !== null) walkForward(plan, ja4Tree, facts.ja4, touched);
   const ja4hTree = meta[META.ja4hTree]!;
   if (ja4hTree !== NONE && facts.ja4h !== null) walkForward(plan, ja4hTree, facts.ja4h, touched);
+}
+
+/** The sources of values that rules are filed by. */
+interface FiledSources {
+  readonly sources: readonly LoadedSource[];
+  /** The same by name, if they are headers and more than requests have; else `null`. */
+  readonly headers: ReadonlyMap<string, LoadedSource> | null;
+}
+
+/** Up to this many headers are read one by one; with more, those that the request has. */
+const FEW_HEADERS = 16;
+
+function filedSources({ sources: { list } }: LoadedConditions): FiledSources | null {
+  const filed = list.filter(({ tree, foldedTree }) => tree !== NONE || foldedTree !== NONE);
+  if (filed.length === 0) return null;
+  const named = filed.filter(({ kind }) => kind === 'header');
+  if (named.length <= FEW_HEADERS) return { sources: filed, headers: null };
+  return {
+    sources: filed.filter(({ kind }) => kind !== 'header'),
+    headers: new Map(named.map((source) => [source.name, source])),
+  };
+}
+
+/** Touches the postings of the values that rules are filed by. */
+function gatherValues({ plan, touched }: Candidates, { sources, headers }: FiledSources, facts: Facts): void {
+  for (let index = 0; index < sources.length; index++) touchValues(plan, sources[index]!, facts, touched);
+  const given: unknown = facts.request.headers;
+  if (headers === null || typeof given !== 'object' || given === null) return;
+  for (const name in given) {
+    const source = headers.get(name) ?? headers.get(name.toLowerCase());
+    if (source !== undefined) touchValues(plan, source, facts, touched);
+  }
+}
+
+// PERF: four parameters, for an object to carry them would be allocated at each call.
+function touchValues(plan: Plan, source: LoadedSource, facts: Facts, touched: Touched): void {
+  readSource(source, facts);
+  for (let index = 0; index < source.count; index++) {
+    if (source.tree !== NONE) walkForward(plan, source.tree, source.texts[index]!, touched);
+    if (source.foldedTree !== NONE) walkForward(plan, source.foldedTree, foldedOf(source, index), touched);
+  }
 }
 
 /** Returns to the first candidate, for the shadow's run over the same request. */

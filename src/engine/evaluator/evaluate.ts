@@ -24,8 +24,7 @@ import { explainDecision, explainUnread } from './explain.ts';
 import { createFacts, type FactsInput, readFacts, releaseRequest, servesNow } from './facts.ts';
 import { createLoaded, isMonitored, type LoadedPlan, servedHosts, textOf } from './loaded.ts';
 import type { ErrorResponse } from './phases/error-page.ts';
-import { wantedBody } from './phases/waf.ts';
-import { decide, decideErrorPage, type Runs, refusal, stepsOf } from './phases.ts';
+import { bodyWantedOf, decide, decideErrorPage, type Runs, refusal, stepsOf, tagAgain } from './phases.ts';
 import type { EdgeRequest } from './request.ts';
 import { type Context, createRun, type Memo, type OriginStates } from './run.ts';
 import type { Trace } from './trace.ts';
@@ -212,7 +211,7 @@ function createContext(plan: Plan, loaded: LoadedPlan, options: EvaluatorOptions
     loaded,
     steps: stepsOf(plan),
     facts: SCRATCH.facts,
-    candidates: createCandidates(plan),
+    candidates: createCandidates(plan, loaded.conditions),
     counters: counters ?? createCounters(random === undefined ? {} : { random }),
     windows: new Map(),
     waf: options.waf ?? null,
@@ -273,6 +272,7 @@ function explain(state: State, request: EdgeRequest): Trace {
   try {
     const rates = new Map(context.memo.rates);
     const refused = enter(state, request);
+    if (refused === 0) tagAgain(context, SCRATCH.runs.real);
     return explainDecision(context, { decision, refused, rates });
   } catch (error) {
     context.reportFault(error);
@@ -286,7 +286,7 @@ function bodyWanted(state: State, request: EdgeRequest): number {
   const { context } = state;
   try {
     if (context.waf === null || enter(state, request) !== 0) return 0;
-    return wantedBody(context);
+    return bodyWantedOf(context, SCRATCH.runs);
   } catch (error) {
     context.reportFault(error);
     return 0;

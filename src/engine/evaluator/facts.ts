@@ -41,6 +41,10 @@ export interface Facts extends HostFacts, TargetFacts {
   now: number;
   /** Bits (`characterBit`) of the path's characters; all ones when they are not used. */
   characters: number;
+  /** The number of the request among those of the process, from 1. */
+  round: number;
+  /** Slots of the rules that have tagged the request in the current run. */
+  readonly tagged: number[];
 }
 
 const NO_REQUEST: EdgeRequest = { scheme: '', method: '', host: '', target: '' };
@@ -75,6 +79,8 @@ export function createFacts(): Facts {
     cleared: NOTHING_CLEARED,
     now: 0,
     characters: -1,
+    round: 0,
+    tagged: [],
   };
 }
 
@@ -131,6 +137,8 @@ export interface FactsInput {
 export function readFacts(facts: Facts, request: EdgeRequest, input: FactsInput): 0 | 400 | 414 | 421 {
   const { plan } = input.loaded;
   facts.request = request;
+  facts.round++;
+  if (facts.tagged.length > 0) facts.tagged.length = 0;
   facts.https = !(typeof request.scheme === 'string' && isHttp(request.scheme));
   facts.listenerPort = listenerPort(request.port, facts.https);
   const hostText = singleText(request.host);

@@ -16,6 +16,7 @@ import {
   type Plan,
   RECORD,
 } from '../plan/layout.ts';
+import { createConditions, type LoadedConditions } from './loaded-conditions.ts';
 
 /** A pattern ready to run. */
 interface LoadedMatcher {
@@ -34,6 +35,8 @@ export interface LoadedPlan {
   readonly revision: number;
   readonly texts: (string | undefined)[];
   readonly matchers: (LoadedMatcher | undefined)[];
+  /** `null`: no rule has conditions. */
+  readonly conditions: LoadedConditions | null;
   /** The last three texts that regexes ran over, latest first: a host, a path, a path without parameters. */
   readonly recent: [RegexMemo, RegexMemo, RegexMemo];
 }
@@ -51,7 +54,8 @@ interface RegexMemo {
 export function createLoaded(plan: Plan, revision: number): LoadedPlan {
   const patterns = plan.dfas.length === 0 ? 0 : plan.patterns.length / PATTERN.size;
   const memo = (): RegexMemo => ({ text: '', round: 1, verdicts: new Float64Array(patterns) });
-  return { plan, revision, texts: [], matchers: [], recent: [memo(), memo(), memo()] };
+  const conditions = createConditions(plan);
+  return { plan, revision, texts: [], matchers: [], conditions, recent: [memo(), memo(), memo()] };
 }
 
 /** The plan's string at index `number`, decoded once and cached. */

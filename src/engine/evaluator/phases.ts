@@ -25,7 +25,7 @@ import {
 import { answerOwnPath, ownPathNote, rateLimit, rateLimitExplanation } from './phases/rate-limit.ts';
 import { redirect, redirectExplanation } from './phases/redirect.ts';
 import { rewrite, rewriteExplanation } from './phases/rewrite.ts';
-import { waf, wafExplanation } from './phases/waf.ts';
+import { waf, wafExplanation, wantedBody } from './phases/waf.ts';
 import { type Context, createRun, end, type Run, resetRun, type Step } from './run.ts';
 import { PHASES, type Phase, phaseOf } from './trace.ts';
 
@@ -154,6 +154,15 @@ export function decide(context: Context, { real, shadow }: Runs): Decision {
   return decisionOf(real, decisionOf(shadow, null, revision), revision);
 }
 
+/** Octets of body that the waf rules of the request need, in the real run or in the shadow's. */
+export function bodyWantedOf(context: Context, { real, shadow }: Runs): number {
+  tagAgain(context, real);
+  const wanted = wantedBody(context);
+  if (context.loaded.conditions?.readsTags !== true) return wanted;
+  tagAgain(context, shadow);
+  return Math.max(wanted, wantedBody(context));
+}
+
 /** The decision that refuses a request with `status` before any rule is evaluated. */
 export function refusal(status: number, revision: number): Decision {
   const run = createRun(false);
@@ -167,14 +176,37 @@ export function decideErrorPage(
   { real, shadow }: Runs,
   response: ErrorResponse,
 ): ErrorPageAnswer {
+  tagAgain(context, real);
   resetRun(real);
   const page = errorPage(context, real, response);
   const matches = real.matches ?? EMPTY;
   if (!real.dryMatched) return { page, matches, shadow: null };
   restart(context.candidates);
+  tagAgain(context, shadow);
   resetRun(shadow);
   const shadowPage = errorPage(context, shadow, response);
   return { page, matches, shadow: { page: shadowPage, matches: shadow.matches ?? EMPTY, shadow: null } };
+}
+
+/** The phases in which rules tag requests, and those before them. None has an effect beyond the run. */
+const TAGGING = ['drop', 'fingerprint', 'bot_route'] as const satisfies readonly Phase[];
+
+/**
+ * Tags the request of `context.facts` again as a run does, for conditions that are asked outside of `decide`. Nothing if no
+ * condition reads tags. The run is left to be reset.
+ */
+export function tagAgain(context: Context, run: Run): void {
+  const { candidates, facts, loaded } = context;
+  if (loaded.conditions?.readsTags !== true) return;
+  restart(candidates);
+  resetRun(run);
+  facts.tagged.length = 0;
+  const exempt = exemptionsOf(facts);
+  for (const name of TAGGING) {
+    const { passedBy = 0, run: step }: PhaseParts = PARTS[name];
+    if ((passedBy & exempt) === 0 && step?.(context, run) === true) break;
+  }
+  restart(candidates);
 }
 
 /** Removes what the runs of the last request computed for each other. */
@@ -193,6 +225,7 @@ function runSteps(context: Context, run: Run): void {
   const { candidates } = context;
   const steps = candidates.fewCount === 0 ? STEPS_WITHOUT_RULES : context.steps;
   resetRun(run);
+  if (context.facts.tagged.length > 0) context.facts.tagged.length = 0;
   run.exempt = exemptionsOf(context.facts);
   for (let index = 0; index < steps.length; index++) {
     const step = steps[index]!;

@@ -1,7 +1,8 @@
 /** Whether a candidate matches: evaluates every filter of its slot, the cheapest first. */
-import { ADDRESSES, COUNTRIES, FILTER, FLAG, NONE, PATTERN, SLOT, typeIndex } from '../plan/layout.ts';
+import { COUNTRIES, FILTER, FLAG, NONE, PATTERN, SLOT, typeIndex } from '../plan/layout.ts';
+import { isAddressListed } from './addresses.ts';
+import { conditionsHold } from './conditions.ts';
 import { botOf, type Facts, ipOf, OTHER_BOT } from './facts.ts';
-import { compareAt } from './indexes.ts';
 import { type LoadedPlan, patternMatches, textOf } from './loaded.ts';
 
 /** Whether every filter of `slot` holds. */
@@ -21,7 +22,8 @@ export function slotMatches(loaded: LoadedPlan, slot: number, facts: Facts): boo
   const host = slots[row + SLOT.host]!;
   if (host !== NONE && !hostHolds(loaded, host, facts)) return false;
   const path = slots[row + SLOT.path]!;
-  return path === NONE || pathHolds(loaded, path, flags, facts);
+  if (path !== NONE && !pathHolds(loaded, path, flags, facts)) return false;
+  return loaded.conditions === null || conditionsHold(loaded, loaded.conditions, slot, facts);
 }
 
 /** Whether a record of the host is in the rule's scope; NONE: zone-wide. */
@@ -61,58 +63,6 @@ function addressHolds(loaded: LoadedPlan, offset: number, flags: number, facts: 
   const family = ipOf(facts);
   if (family === 0) return excludes;
   return isAddressListed(loaded.plan.words, offset, facts) !== excludes;
-}
-
-/** Whether the visitor's address, which is known, lies in one of the merged intervals. */
-function isAddressListed(words: Uint32Array, offset: number, facts: Facts): boolean {
-  const n4 = words[offset + ADDRESSES.n4]!;
-  const n6 = words[offset + ADDRESSES.n6]!;
-  const m4 = words[offset + ADDRESSES.m4]!;
-  const merged4 = offset + ADDRESSES.entries + n4 * 3 + n6 * 9;
-  if (facts.ipFamily === 4) {
-    const address = facts.ipWords[0]!;
-    let low = 0;
-    let high = m4;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (words[merged4 + middle * 2 + 1]! < address) low = middle + 1;
-      else high = middle;
-    }
-    return low < m4 && words[merged4 + low * 2]! <= address;
-  }
-  const merged6 = merged4 + m4 * 2;
-  const m6 = words[offset + ADDRESSES.m6]!;
-  let low = 0;
-  let high = m6;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compareAt(words, merged6 + middle * 8 + 4, facts.ipWords) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low < m6 && compareAt(words, merged6 + low * 8, facts.ipWords) <= 0;
-}
-
-/** The place in the rule's list of the first entry that holds the visitor's address, or -1. */
-export function addressEntry(words: Uint32Array, offset: number, facts: Facts): number {
-  const n4 = words[offset + ADDRESSES.n4]!;
-  const n6 = words[offset + ADDRESSES.n6]!;
-  const four = offset + ADDRESSES.entries;
-  const six = four + n4 * 3;
-  let place = Number.POSITIVE_INFINITY;
-  if (facts.ipFamily === 4) {
-    const address = facts.ipWords[0]!;
-    for (let entry = 0; entry < n4; entry++) {
-      const holds = words[four + entry * 2]! <= address && address <= words[four + entry * 2 + 1]!;
-      if (holds) place = Math.min(place, words[four + n4 * 2 + entry]!);
-    }
-  } else if (facts.ipFamily === 6) {
-    for (let entry = 0; entry < n6; entry++) {
-      const at = six + entry * 8;
-      const holds = compareAt(words, at, facts.ipWords) <= 0 && compareAt(words, at + 4, facts.ipWords) >= 0;
-      if (holds) place = Math.min(place, words[six + n6 * 8 + entry]!);
-    }
-  }
-  return Number.isFinite(place) ? place : -1;
 }
 
 /** The filter of the rule types that match on bots or fingerprints; others have none. */

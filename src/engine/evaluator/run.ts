@@ -206,8 +206,9 @@ export function recordMatch(run: Run, match: Match): void {
   if (match.mode === 'dry_run') run.dryMatched = true;
 }
 
-/** Adds the tag of a rule: its reference as text. */
+/** Adds the tag of a rule: its reference as text, and its slot for conditions. */
 export function addTag(context: Context, run: Run, slot: number): void {
+  context.facts.tagged.push(slot);
   const tag = refText(refOf(context, slot));
   if (run.tags === null) run.tags = [tag];
   else run.tags.push(tag);

@@ -15,6 +15,7 @@ import {
   type Settled,
   scopeCheck,
 } from './checks.ts';
+import { conditionChecks } from './condition-checks.ts';
 import type { Effect } from './decision.ts';
 import { botOf, ipOf } from './facts.ts';
 import { textOf } from './loaded.ts';
@@ -32,6 +33,7 @@ export function checksOf(context: Context, slot: number): readonly JudgedCheck[]
     hostCheck(context, slot),
     ...(hasPaths ? [pathCheck(context, slot)] : []),
     ...(checks?.(context, slot) ?? []),
+    ...conditionChecks(context, slot),
   ];
 }
 

@@ -42,6 +42,14 @@ export const CHECKS = [
   'verified',
   'ja4',
   'ja4h',
+  'method',
+  'scheme',
+  'asn',
+  'user_agent',
+  'tag',
+  'header',
+  'query',
+  'cookie',
 ] as const;
 /** One of CHECKS. */
 export type CheckName = (typeof CHECKS)[number];
@@ -74,6 +82,8 @@ export const REASONS = [
   'bot_not_listed',
   'bot_unverified',
   'fingerprint_not_listed',
+  'condition_not_met',
+  'condition_unknown',
   'missing_input',
   'all_checks_passed',
   'under_limit',

@@ -9,10 +9,15 @@
  * `ruleKeys` has for each slot the string that the rule goes by across plans if its id is only its place in a file;
  * 0: it goes by its id. Empty if all rules go by their ids.
  */
-import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
+import { RULE_TYPES, type RuleType, VALUE_COMPARISONS } from '../../base/vocabulary/vocabulary.ts';
 
-/** Raised whenever the layout or the meaning of a field changes; `sectionsOf` below has the version before it, others are refused. */
-export const PLAN_VERSION = 3;
+/** Raised whenever the layout or the meaning of a field changes; `sectionsOf` below has the versions before it, others are refused. */
+export const PLAN_VERSION = 4;
+/**
+ * The version that a plan without what `PLAN_VERSION` has added is sealed in, so that nodes of the release before read it,
+ * and the octets of such a plan stay the same.
+ */
+export const PLAIN_VERSION = 3;
 /** `EPLN`, read as a little-endian number. */
 export const MAGIC = 0x4e4c5045;
 
@@ -51,6 +56,9 @@ export const SECTIONS = [
   { name: 'text8', kind: 'u8' },
   { name: 'ruleKeys', kind: 'u32' },
   { name: 'recordKeys', kind: 'u32' },
+  { name: 'conditions', kind: 'u32' },
+  { name: 'valueSources', kind: 'u32' },
+  { name: 'valueTests', kind: 'u32' },
 ] as const satisfies readonly { name: string; kind: SectionKind }[];
 
 type ArrayOf<K extends SectionKind> = K extends 'u8'
@@ -176,6 +184,67 @@ export const FILTER = { includes: 0, excludes: 1, patterns: 2 } as const;
  */
 export const ADDRESSES = { n4: 0, n6: 1, m4: 2, m6: 3, entries: 4 } as const;
 
+// Conditions of rules (semantics §12). Empty sections: no rule has any.
+//
+// `conditions` has for each slot the offset in `words` of a count and rows of TERM, or NONE: all of them must hold. A test
+// that several rules state is one row of `valueTests`, decided once a request; what tests read is a row of `valueSources`.
+
+/**
+ * A term of a rule: a test, and whether it must fail. `place`: where the customer wrote it, the member in the low `PLACE_BITS`
+ * bits, and above them the place in a list of VALUE_MEMBERS, or 0 for `includes` and 1 for `excludes`.
+ */
+export const TERM = { test: 0, negated: 1, place: 2, size: 3 } as const;
+export const PLACE_BITS = 8;
+/** Members of `conditions` in the order in which a trace reports them; the number of a member is its index. */
+export const CONDITION_MEMBERS = [
+  'methods',
+  'schemes',
+  'ips',
+  'countries',
+  'asns',
+  'bot_kinds',
+  'verified_bot',
+  'ja4',
+  'user_agents',
+  'tags',
+  'headers',
+  'query',
+  'cookies',
+] as const;
+/** One of CONDITION_MEMBERS. */
+export type ConditionMember = (typeof CONDITION_MEMBERS)[number];
+
+/** What a source reads: its kind, its name (a string; empty for kinds without names), and trees of the rules filed by it. */
+export const VALUE_SOURCE = { kind: 0, name: 1, tree: 2, foldedTree: 3, size: 4 } as const;
+/** Kinds of sources. Those from `ip` on have at most one value. */
+export const SOURCE_KINDS = [
+  'header',
+  'query',
+  'cookie',
+  'ip',
+  'method',
+  'scheme',
+  'country',
+  'asn',
+  'bot',
+  'verified',
+  'ja4',
+  'tag',
+] as const;
+/** One of SOURCE_KINDS. */
+export type SourceKind = (typeof SOURCE_KINDS)[number];
+
+/**
+ * A test of the values of a source: whether one of them compares. `comparison`: index in TEST_COMPARISONS. `data`: in `words`;
+ * of `addresses` an address filter (ADDRESSES), else a count and pattern numbers, of `tagged` slots. `ignoreCase`: 1 if ASCII
+ * letters compare without case, or the regex ignores case.
+ */
+export const VALUE_TEST = { source: 0, comparison: 1, ignoreCase: 2, data: 3, size: 4 } as const;
+/** `any`: there is a value. */
+export const TEST_COMPARISONS = ['any', 'addresses', 'tagged', ...VALUE_COMPARISONS] as const;
+/** One of TEST_COMPARISONS. */
+export type TestComparison = (typeof TEST_COMPARISONS)[number];
+
 /** Fields of one pattern; `need` as in SLOT, of every text it matches. */
 export const PATTERN = { kind: 0, source: 1, data: 2, need: 3, size: 4 } as const;
 
@@ -296,25 +365,37 @@ export function decodeString(plan: Plan, number: number): string {
   return text;
 }
 
-// Reading plans of the version before this one, so that a node that was upgraded serves what it has on its disk. At the
-// next raise of PLAN_VERSION this part is rewritten for what that one changes.
-//
-// Version 2 has no `ruleKeys` and no `recordKeys`: every rule and record goes by its id.
+// Reading plans of earlier versions, so that a node that was upgraded serves what it has on its disk. At the next raise of
+// PLAN_VERSION this part is rewritten for what that one changes.
 
 /** The oldest version this build reads. */
-export const OLDEST_VERSION = PLAN_VERSION - 1;
+export const OLDEST_VERSION = 2;
 
-const ADDED: readonly string[] = ['ruleKeys', 'recordKeys'];
+/** The sections that a version has added. In a plan before it all rules and records go by ids, and no rule has conditions. */
+const ADDED: { readonly [version: number]: readonly string[] } = {
+  3: ['ruleKeys', 'recordKeys'],
+  4: ['conditions', 'valueSources', 'valueTests'],
+};
+
+/** The names of the sections that a plan of `version` lacks. */
+function lacking(version: number): readonly string[] {
+  return Object.entries(ADDED).flatMap(([added, names]) => (Number(added) > version ? names : []));
+}
 
 /** The sections that a plan of `version` has, in their order. */
 export function sectionsOf(version: number): readonly (typeof SECTIONS)[number][] {
-  return version === PLAN_VERSION ? SECTIONS : SECTIONS.filter(({ name }) => !ADDED.includes(name));
+  const absent = lacking(version);
+  return SECTIONS.filter(({ name }) => !absent.includes(name));
 }
 
 /** What a plan of `version` lacks, as it means it: empty. */
 export function absentSections(version: number): Readonly<Record<string, Uint32Array>> {
-  const names = version === PLAN_VERSION ? [] : ADDED;
-  return Object.fromEntries(names.map((name) => [name, new Uint32Array(0)]));
+  return Object.fromEntries(lacking(version).map((name) => [name, new Uint32Array(0)]));
+}
+
+/** The version that a plan is sealed in. */
+export function sealedVersion(plan: Plan): number {
+  return plan.conditions.length === 0 ? PLAIN_VERSION : PLAN_VERSION;
 }
 
 // Why bytes are not a plan this build can run.

@@ -20,6 +20,7 @@ import {
   type Plan,
   PlanFault,
   SECTIONS,
+  sealedVersion,
   sectionsOf,
 } from './layout.ts';
 
@@ -30,9 +31,6 @@ export interface SealOptions {
 }
 
 const WIDTHS = { u8: 1, u16: 2, u32: 4 } as const;
-
-/** Octets of the header and the directory, up to the first section. */
-export const SECTIONS_START = startAfter(SECTIONS.length);
 
 /** Octets of the header and a directory of as many sections. */
 export function startAfter(sections: number): number {
@@ -58,13 +56,16 @@ export function seal(plan: Plan, options: SealOptions = {}): Uint8Array {
   if (!Number.isSafeInteger(revision) || revision < 0) {
     throw new TypeError(`\`revision\` must be a whole number from 0, found ${quoteValue(revision)}`);
   }
-  let size = SECTIONS_START;
-  for (const { name, kind } of SECTIONS) size = align(size) + plan[name].length * WIDTHS[kind];
+  const version = sealedVersion(plan);
+  const listed = sectionsOf(version);
+  const start = startAfter(listed.length);
+  let size = start;
+  for (const { name, kind } of listed) size = align(size) + plan[name].length * WIDTHS[kind];
   const total = align(size);
   const bytes = new Uint8Array(total);
   const view = new DataView(bytes.buffer);
-  let offset = SECTIONS_START;
-  for (const [index, { name, kind }] of SECTIONS.entries()) {
+  let offset = start;
+  for (const [index, { name, kind }] of listed.entries()) {
     const section = plan[name];
     offset = align(offset);
     view.setUint32(DIRECTORY + index * 8, offset, true);
@@ -72,15 +73,7 @@ export function seal(plan: Plan, options: SealOptions = {}): Uint8Array {
     bytes.set(new Uint8Array(section.buffer, section.byteOffset, section.byteLength), offset);
     offset += section.byteLength;
   }
-  const header = [
-    MAGIC,
-    PLAN_VERSION,
-    total,
-    0,
-    revision >>> 0,
-    Math.floor(revision / 2 ** 32),
-    SECTIONS.length,
-  ];
+  const header = [MAGIC, version, total, 0, revision >>> 0, Math.floor(revision / 2 ** 32), listed.length];
   for (const [word, value] of header.entries()) view.setUint32(word * 4, value, true);
   view.setUint32(HEADER.checksum * 4, sealChecksum(bytes), true);
   return bytes;
@@ -171,7 +164,7 @@ function checkHeader(bytes: Uint8Array): number {
     const advice = version > PLAN_VERSION ? 'upgrade this node' : 'compile the plan again';
     throw new PlanFault(
       'version',
-      `the plan has version ${version}, this build reads ${OLDEST_VERSION} and ${PLAN_VERSION}; ${advice}`,
+      `the plan has version ${version}, this build reads ${OLDEST_VERSION} to ${PLAN_VERSION}; ${advice}`,
     );
   }
   const total = view.getUint32(HEADER.bytes * 4, true);

@@ -19,6 +19,7 @@ import {
   CONDITIONS_FIELD,
   type Conditions,
   checkConditions,
+  checkWrittenConditions,
   hasConditions,
   storedConditions,
 } from './conditions.ts';
@@ -237,6 +238,15 @@ const conditionsFilter = crossCheck<Pick<CommonValues, 'conditions'>>(
   },
 );
 
+/** Checks what a conversion of the conditions hides. */
+const writtenConditions: CrossCheck = {
+  ...crossCheck<{ readonly conditions?: Pick<Conditions, 'ips'> }>(
+    ['conditions'],
+    ({ conditions = {} }, scope) => checkWrittenConditions(conditions, scope),
+  ),
+  asWritten: true,
+};
+
 /** Checks each path entry by the match type. */
 const pathFilter = crossCheck<PathValues>(
   ['path_match_type', 'path_includes', 'path_excludes'],
@@ -301,7 +311,7 @@ function judgePattern(entry: string, ignoreCase: boolean, { patterns }: FormScop
 }
 
 /** The checks of every rule, in the order of their diagnostics. */
-const COMMON_CHECKS: readonly CrossCheck[] = [recordScope, hostFilter, conditionsFilter];
+const COMMON_CHECKS: readonly CrossCheck[] = [recordScope, hostFilter, writtenConditions, conditionsFilter];
 
 /** The checks of a rule with a path filter. */
 const PATH_CHECKS: readonly CrossCheck[] = [...COMMON_CHECKS, pathFilter];

@@ -37,6 +37,7 @@ import {
 } from './fields.ts';
 import type { FormScope, Stored } from './form.ts';
 import type { Problem } from './report.ts';
+import { warnHostBits } from './text-checks.ts';
 
 /** A list that is left out or has entries: people differ on whether an empty one means "any" or "none". */
 function filled<Entry>(entries: z.ZodType<Entry[]>): z.ZodType<Entry[]> {
@@ -87,17 +88,13 @@ const userAgent = checked(filledText(), (value) =>
     : null,
 );
 
-/** Names that are facts of their own, or that no request reaches a rule with. */
-const UNREAD_HEADERS: Readonly<Record<string, string>> = {
-  host: 'list hosts in `host_includes`',
-};
-
 const headerName = converted(
   (value) => {
     const name = value.toLowerCase();
-    const remedy = UNREAD_HEADERS[name];
-    if (remedy !== undefined)
+    if (name === 'host') {
+      const remedy = 'list hosts in `host_includes`';
       return { problem: { code: 'invalid_token', message: 'is no header of conditions', remedy } };
+    }
     if (TOKEN.test(name) && name.length <= MAX_VALUE_NAME_CHARACTERS) return { value: name };
     const message = `must be a name of a header, of at most ${MAX_VALUE_NAME_CHARACTERS} letters, digits and marks`;
     return { problem: { code: 'invalid_token', message } };
@@ -301,6 +298,12 @@ export function checkConditions(conditions: Conditions, scope: FormScope): void 
     const problem = judgeRegex(source, { ignoreCase, of }, scope);
     if (problem !== null) scope.error(['conditions', ...path], problem);
   }
+}
+
+/** Warns about prefixes with host bits. The conditions are as they were written. */
+export function checkWrittenConditions({ ips }: Pick<Conditions, 'ips'>, scope: FormScope): void {
+  for (const name of ['includes', 'excludes'] as const)
+    warnHostBits(ips?.[name] ?? [], ['conditions', 'ips', name], scope);
 }
 
 function judgeRegex(

@@ -4,12 +4,14 @@
  * which the write refuses (semantics §1.1, §3).
  */
 import { type HostFacts, hostPieces, normalizeName, parseHost } from '../../base/addresses/host.ts';
-import { parseIp, parseIpv4 } from '../../base/addresses/ip.ts';
+import { compareIp, parseIp, parseIpEntry, parseIpv4 } from '../../base/addresses/ip.ts';
+import { type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { decodeEscapes, hasBadEscape } from '../../base/octets/octets.ts';
 import { hasDotSegment, pathPieces } from '../../base/paths/path.ts';
 import { MAX_HOST_OCTETS, MAX_LABEL_OCTETS } from '../../base/vocabulary/limits.ts';
 import { ORIGIN_SCHEMES } from '../../base/vocabulary/vocabulary.ts';
 import { anyCase, checked, filledText, originCountry, port } from './fields.ts';
+import type { FormScope } from './form.ts';
 import type { Problem } from './report.ts';
 
 /**
@@ -121,6 +123,30 @@ function isResolved(segment: string): boolean {
 /** A problem with the code `invalid_path`. */
 function pathProblem(message: string, remedy?: string): Problem {
   return { code: 'invalid_path', message, ...(remedy === undefined ? {} : { remedy }) };
+}
+
+/** Warns about the prefixes of a list, at `path`, whose addresses have host bits. The entries are as they were written. */
+export function warnHostBits(entries: readonly string[], path: FieldPath, scope: FormScope): void {
+  for (const [index, written] of entries.entries()) {
+    if (scope.full()) return;
+    const problem = judgeHostBits(written);
+    if (problem !== null) scope.warn([...path, index], problem);
+  }
+}
+
+/** The problem of a prefix whose address has bits beyond its length, or `null`. */
+function judgeHostBits(written: string): Problem | null {
+  const slash = written.indexOf('/');
+  if (slash < 0) return null;
+  const prefix = parseIpEntry(written);
+  const address = parseIpEntry(written.slice(0, slash));
+  if (!prefix.ok || !address.ok || compareIp(prefix.first, address.first) === 0) return null;
+  return {
+    code: 'host_bits',
+    message: `has bits set beyond its prefix length, so it is all of \`${prefix.canonical}\``,
+    found: quoteValue(written),
+    remedy: `write \`${prefix.canonical}\` for the network, or \`${address.canonical}\` for the one address`,
+  };
 }
 
 // Checks fields that nodes write into a request line, a Host header or a Location: addresses, targets and header

@@ -51,6 +51,14 @@ const REGION_OF: Readonly<Record<CheckName, RegionName | null>> = {
   verified: 'bot',
   ja4: 'ja4',
   ja4h: 'ja4h',
+  method: null,
+  scheme: null,
+  asn: null,
+  user_agent: null,
+  tag: null,
+  header: null,
+  query: null,
+  cookie: null,
 };
 
 /** A region that a request has entered. */

@@ -1,6 +1,7 @@
 /** Phase 1: the first drop rule that matches blocks the request. Its own filters are countries and addresses. */
 import { formatIp } from '../../../base/addresses/ip.ts';
-import { ADDRESSES, FLAG, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
+import { FLAG, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
+import { addressEntry, addressTexts } from '../addresses.ts';
 import {
   countryCode,
   type JudgedCheck,
@@ -10,7 +11,7 @@ import {
   unfiltered,
 } from '../checks.ts';
 import { ipOf } from '../facts.ts';
-import { addressEntry, isCountryListed } from '../predicates.ts';
+import { isCountryListed } from '../predicates.ts';
 import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 
 const DROP = typeIndex('drop');
@@ -65,54 +66,13 @@ function countryCheck(context: Context, slot: number): JudgedCheck {
   );
 }
 
-/** One interval of a rule as the customer would write it. */
-function entryTexts(words: Uint32Array, offset: number): readonly string[] {
-  const n4 = words[offset + ADDRESSES.n4]!;
-  const n6 = words[offset + ADDRESSES.n6]!;
-  const four = offset + ADDRESSES.entries;
-  const six = four + n4 * 3;
-  const texts: string[] = [];
-  for (let entry = 0; entry < n4; entry++) {
-    const range = [words.subarray(four + entry * 2), words.subarray(four + entry * 2 + 1)] as const;
-    texts[words[four + n4 * 2 + entry]!] = rangeText(4, range[0], range[1]);
-  }
-  for (let entry = 0; entry < n6; entry++) {
-    const at = six + entry * 8;
-    texts[words[six + n6 * 8 + entry]!] = rangeText(
-      6,
-      words.subarray(at, at + 4),
-      words.subarray(at + 4, at + 8),
-    );
-  }
-  return texts;
-}
-
-/** An address, a prefix if the interval is one, or `<first>-<last>`. */
-function rangeText(family: 4 | 6, first: Uint32Array, last: Uint32Array): string {
-  const width = family === 4 ? 1 : 4;
-  let common = 0;
-  let exact = true;
-  for (let word = 0; word < width; word++) {
-    const difference = (first[word]! ^ last[word]!) >>> 0;
-    const same = Math.clz32(difference);
-    if (common === word * 32) {
-      common += same;
-      const tail = same === 32 ? 0 : 0xffffffff >>> same;
-      exact &&= (first[word]! & tail) >>> 0 === 0 && (last[word]! & tail) >>> 0 === tail;
-    } else exact &&= first[word] === 0 && last[word] === 0xffffffff;
-  }
-  const start = formatIp(family, first);
-  if (common === width * 32) return start;
-  return exact ? `${start}/${common}` : `${start}-${formatIp(family, last)}`;
-}
-
 /** The check of the address filter; unknown addresses fail it in either mode. */
 function addressCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
   const { words } = loaded.plan;
   const offset = slotWord(context, slot, SLOT.addresses);
   if (offset === NONE) return unfiltered('ip', 'no ip filter', 'ip_not_listed');
-  const listed = entryTexts(words, offset);
+  const listed = addressTexts(words, offset);
   const excludes = (slotWord(context, slot, SLOT.flags) & FLAG.excludeAddresses) !== 0;
   const family = ipOf(facts);
   if (family === 0) {

@@ -3,14 +3,12 @@
  * is set must match; an empty list sets none.
  */
 import { z } from 'zod';
-import { compareIp, parseIpEntry } from '../../../base/addresses/ip.ts';
-import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { MAX_COUNTRIES, MAX_IPS } from '../../../base/vocabulary/limits.ts';
 import { LIST_MATCH_TYPES } from '../../../base/vocabulary/vocabulary.ts';
 import { isUnnarrowed, type NarrowingValues, pathRule, type RuleOf } from '../common.ts';
 import { country, ipEntry, list } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
-import type { Problem } from '../report.ts';
+import { warnHostBits } from '../text-checks.ts';
 
 /** The fields that only this type has. */
 const FIELDS = {
@@ -50,27 +48,8 @@ const allowlist = crossCheck<Pick<OwnValues, 'ip_match_type' | 'ips'>>(
 
 /** Warns about prefixes with host bits: `10.0.0.5/8` is all of `10.0.0.0/8`, not one address. */
 const prefixes = crossCheck<{ readonly ips?: readonly string[] }>(['ips'], ({ ips = [] }, scope) => {
-  for (const [index, written] of ips.entries()) {
-    if (scope.full()) return;
-    const problem = judgeHostBits(written);
-    if (problem !== null) scope.warn(['ips', index], problem);
-  }
+  warnHostBits(ips, ['ips'], scope);
 });
-
-/** The problem of a prefix whose address has bits beyond its length, or `null`. */
-function judgeHostBits(written: string): Problem | null {
-  const slash = written.indexOf('/');
-  if (slash < 0) return null;
-  const prefix = parseIpEntry(written);
-  const address = parseIpEntry(written.slice(0, slash));
-  if (!prefix.ok || !address.ok || compareIp(prefix.first, address.first) === 0) return null;
-  return {
-    code: 'host_bits',
-    message: `has bits set beyond its prefix length, so it is all of \`${prefix.canonical}\``,
-    found: quoteValue(written),
-    remedy: `write \`${prefix.canonical}\` for the network, or \`${address.canonical}\` for the one address`,
-  };
-}
 
 /** Refuses an enforced rule without any filter; it would drop every request (semantics §5). */
 const narrowing = crossCheck<Pick<OwnValues, 'countries' | 'ips'> & NarrowingValues>(

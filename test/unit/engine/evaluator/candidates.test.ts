@@ -30,7 +30,7 @@ function candidatesOf(
     postings: Uint32Array.from(rows),
     postingSlots: Uint32Array.from(lists.flat()),
   };
-  const candidates = createCandidates(plan);
+  const candidates = createCandidates(plan, null);
   resetTouched(candidates.touched);
   for (const list of touched) touch(candidates.touched, list);
   restart(candidates);

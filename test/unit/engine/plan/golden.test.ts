@@ -29,7 +29,7 @@ test.each(NAMES)('%s', (name) => {
   if (version < OLDEST_VERSION) {
     expect(() => loadPlan(bytes)).toThrow(PlanFault);
     expect(() => loadPlan(bytes)).toThrow(
-      `the plan has version ${version}, this build reads ${OLDEST_VERSION} and ${PLAN_VERSION}; compile the plan again`,
+      `the plan has version ${version}, this build reads ${OLDEST_VERSION} to ${PLAN_VERSION}; compile the plan again`,
     );
     return;
   }

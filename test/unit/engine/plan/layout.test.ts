@@ -3,7 +3,7 @@ import { RULE_TYPES } from '../../../../src/base/vocabulary/vocabulary.ts';
 import { compile, seal } from '../../../../src/engine/compiler/index.ts';
 import * as fields from '../../../../src/engine/plan/layout.ts';
 import * as layout from '../../../../src/engine/plan/layout.ts';
-import { SECTIONS_START } from '../../../../src/engine/plan/seal.ts';
+import { startAfter } from '../../../../src/engine/plan/seal.ts';
 import { generateCase } from '../../../support/generate.ts';
 
 const { DIRECTORY, FLAG, FLAG_ACTION_SHIFT, HEADER, META, NODE, PATTERN, SECTIONS, SLOT } = layout;
@@ -64,8 +64,9 @@ describe('no two fields share a place', () => {
     const words = Object.values(HEADER);
     expect(new Set(words).size).toBe(words.length);
     expect(Math.max(...words) * 4 + 4).toBeLessThanOrEqual(DIRECTORY);
-    expect(DIRECTORY + SECTIONS.length * 8).toBeLessThanOrEqual(SECTIONS_START);
-    expect(SECTIONS_START % 8).toBe(0);
+    const start = startAfter(SECTIONS.length);
+    expect(DIRECTORY + SECTIONS.length * 8).toBeLessThanOrEqual(start);
+    expect(start % 8).toBe(0);
     expect(new Set(SECTIONS.map(({ name }) => name)).size).toBe(SECTIONS.length);
   });
 });
@@ -74,7 +75,7 @@ describe('sealed bytes', () => {
   test('the magic reads `EPLN`, numbers are little-endian', () => {
     const bytes = seal(compile(generateCase(3, 0).ruleSet).plan, { revision: 0x0807060504 });
     expect(new TextDecoder().decode(bytes.subarray(0, 4))).toBe('EPLN');
-    expect([...bytes.subarray(4, 8)]).toEqual([layout.PLAN_VERSION, 0, 0, 0]);
+    expect([...bytes.subarray(4, 8)]).toEqual([layout.PLAIN_VERSION, 0, 0, 0]);
     expect([...bytes.subarray(HEADER.revisionLow * 4, HEADER.revisionLow * 4 + 8)]).toEqual([
       4, 5, 6, 7, 8, 0, 0, 0,
     ]);
@@ -83,8 +84,9 @@ describe('sealed bytes', () => {
   test('sections follow one another, each at an 8-octet boundary, with nothing but zeros between', () => {
     const bytes = seal(compile(generateCase(3, 0).ruleSet).plan);
     const view = new DataView(bytes.buffer);
-    let end = SECTIONS_START;
-    for (let index = 0; index < SECTIONS.length; index++) {
+    const sections = layout.sectionsOf(layout.PLAIN_VERSION);
+    let end = startAfter(sections.length);
+    for (let index = 0; index < sections.length; index++) {
       const offset = view.getUint32(DIRECTORY + index * 8, true);
       expect(offset % 8).toBe(0);
       expect(offset - end).toBeGreaterThanOrEqual(0);

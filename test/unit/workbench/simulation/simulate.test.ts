@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { loadPlan } from '../../../../src/engine/evaluator/index.ts';
-import { refOf, type TraceDocument } from '../../../../src/workbench/simulation/document.ts';
+import { type RuleNote, refOf, type TraceDocument } from '../../../../src/workbench/simulation/document.ts';
 import { nearMatch } from '../../../../src/workbench/simulation/near-match.ts';
 import { paint } from '../../../../src/workbench/simulation/paint.ts';
 import { renderTrace } from '../../../../src/workbench/simulation/render.ts';
 import type { RequestFlags } from '../../../../src/workbench/simulation/request-line.ts';
-import { simulate } from '../../../../src/workbench/simulation/simulate.ts';
+import { type SimulatedRequest, simulate } from '../../../../src/workbench/simulation/simulate.ts';
 import { asked, SHOP, subjectOf } from './shop.ts';
 
 /** Past the shop's captcha. */
@@ -124,6 +124,31 @@ describe('the autonomous system', () => {
     expect(lines(known!)).toContain('from an unknown address · AS64496 · plan');
     expect(JSON.stringify(without)).not.toContain('"asn"');
     expect(lines(without!)).toBe(lines(known!).replace(' · AS64496', ''));
+  });
+
+  it('is an assumption where a rule depends on it, and part of a request that matches', () => {
+    const rules = [
+      '{ type: drop, conditions: { asns: { includes: [64500, 64501], excludes: [64500] } } }',
+      '{ type: drop, conditions: { asns: { excludes: [64496] } } }',
+    ];
+    const subject = subjectOf(
+      `domain: example.com\nrecords: [{ name: shop, type: A, destination: 192.0.2.1, proxied: true }]\nrules: [${rules.join(', ')}]\n`,
+    );
+    const given = asked('https://shop.example.com/');
+    expect(simulate(subject, given).assumptions).toContainEqual({
+      input: 'asn',
+      value: 'not given',
+      affects: ['drop/1', 'drop/2'],
+    });
+    const excluded = asked('https://shop.example.com/', { asn: '64496' });
+    const rulesOf = (one: SimulatedRequest): readonly RuleNote[] =>
+      simulate(subject, one).phases.flatMap((phase) => phase.rules);
+    expect(nearMatch(subject, excluded, rulesOf(excluded)[0]!)).toBe(
+      'https://shop.example.com/ --asn 64501',
+    );
+    expect(nearMatch(subject, excluded, rulesOf(excluded)[1]!)).toBe(
+      'https://shop.example.com/ --asn 64497',
+    );
   });
 });
 

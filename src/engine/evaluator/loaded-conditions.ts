@@ -1,0 +1,106 @@
+/** The conditions of an opened plan: its sources with their values of the current request, and its tests, decoded at their first use. */
+import {
+  decodeString,
+  type Plan,
+  SOURCE_KINDS,
+  type SourceKind,
+  TEST_COMPARISONS,
+  type TestComparison,
+  VALUE_SOURCE,
+  VALUE_TEST,
+} from '../plan/layout.ts';
+
+/** One source and its values of the current request. */
+export interface LoadedSource {
+  readonly kind: SourceKind;
+  /** Of a header in lower case; empty for kinds without names. */
+  readonly name: string;
+  /** Roots in `nodes` of the trees of the rules filed by a value, and by a value in lower case; or NONE. */
+  readonly tree: number;
+  readonly foldedTree: number;
+  /** The plan's other sources. */
+  readonly family: LoadedSources;
+  /** The request that the values are of. */
+  round: number;
+  /** Values in `texts`; entries beyond are of earlier requests. */
+  count: number;
+  readonly texts: string[];
+  /** Whether a value goes on after the octets that were read. */
+  readonly cut: boolean[];
+  /** The values in lower case, as far as they were asked for. */
+  readonly folded: (string | null)[];
+}
+
+/** The sources of a plan. */
+export interface LoadedSources {
+  readonly list: readonly LoadedSource[];
+  /** Sources of headers, query parameters and cookies by name. */
+  readonly byName: { readonly [K in NamedKind]: ReadonlyMap<string, LoadedSource> };
+  /** The requests whose query and whose cookies were split. */
+  queryRound: number;
+  cookieRound: number;
+}
+
+/** Kinds of sources with names. */
+type NamedKind = 'header' | 'query' | 'cookie';
+
+/** The sources of a plan, without values. */
+function createSources(plan: Plan): LoadedSources {
+  const { valueSources } = plan;
+  const list: LoadedSource[] = [];
+  const byName = {
+    header: new Map<string, LoadedSource>(),
+    query: new Map<string, LoadedSource>(),
+    cookie: new Map<string, LoadedSource>(),
+  };
+  const family: LoadedSources = { list, byName, queryRound: 0, cookieRound: 0 };
+  for (let row = 0; row < valueSources.length; row += VALUE_SOURCE.size) {
+    const kind = SOURCE_KINDS[valueSources[row + VALUE_SOURCE.kind]!]!;
+    const name = decodeString(plan, valueSources[row + VALUE_SOURCE.name]!);
+    const source: LoadedSource = {
+      kind,
+      name,
+      tree: valueSources[row + VALUE_SOURCE.tree]!,
+      foldedTree: valueSources[row + VALUE_SOURCE.foldedTree]!,
+      family,
+      ...{ round: 0, count: 0, texts: [], cut: [], folded: [] },
+    };
+    list.push(source);
+    if (kind === 'header' || kind === 'query' || kind === 'cookie') byName[kind].set(name, source);
+  }
+  return family;
+}
+
+/** A test, ready to run. */
+export interface LoadedTest {
+  readonly source: LoadedSource;
+  readonly comparison: TestComparison;
+  readonly ignoreCase: boolean;
+  /** Offset in `words` of the address filter, or of the count of patterns or slots. */
+  readonly data: number;
+  /** The values, if all are compared whole. */
+  readonly whole: ReadonlySet<string> | null;
+  /** The request that the test was decided for, and the result. */
+  round: number;
+  holds: boolean;
+}
+
+/** The conditions of a plan. */
+export interface LoadedConditions {
+  readonly sources: LoadedSources;
+  readonly tests: (LoadedTest | undefined)[];
+  /** Whether a test asks for tags. */
+  readonly readsTags: boolean;
+}
+
+/** The conditions of an opened plan, of which nothing is decoded yet; `null`: it has none. */
+export function createConditions(plan: Plan): LoadedConditions | null {
+  const { conditions, valueTests } = plan;
+  if (conditions.length === 0) return null;
+  let readsTags = false;
+  for (let row = 0; row < valueTests.length; row += VALUE_TEST.size)
+    readsTags ||= valueTests[row + VALUE_TEST.comparison] === TAGGED;
+  return { sources: createSources(plan), tests: [], readsTags };
+}
+
+const TAGGED = TEST_COMPARISONS.indexOf('tagged');
