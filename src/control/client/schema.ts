@@ -3565,106 +3565,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /** @description kinds of bots that the rule applies to; `*` is every classified bot */
             readonly bot_kinds: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
             /** @description only bots whose identity was verified, by forward-confirmed reverse DNS or published address ranges */
@@ -3736,124 +3637,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /** @description kinds of bots that the rule applies to; `*` is every classified bot */
             readonly bot_kinds: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
             /**
@@ -3921,124 +3705,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /** @description kinds of bots that the rule applies to; `*` is every classified bot */
             readonly bot_kinds?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
             /** @description only bots whose identity was verified, by forward-confirmed reverse DNS or published address ranges */
@@ -4131,106 +3798,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -4305,124 +3873,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -4492,124 +3943,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -4697,106 +4031,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -4857,124 +4092,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -5022,124 +4140,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -5647,106 +4648,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -5819,124 +4721,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -6001,124 +4786,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -6213,106 +4881,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -6387,124 +4956,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -6562,124 +5014,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -6804,106 +5139,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /** @description JA4 fingerprints of the TLS ClientHello: exact, or a prefix that ends in `*`; empty: no filter */
             readonly match_ja4: readonly string[];
             /** @description JA4H fingerprints of the HTTP request: exact, or a prefix that ends in `*`; empty: no filter */
@@ -6962,124 +5198,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description JA4 fingerprints of the TLS ClientHello: exact, or a prefix that ends in `*`; empty: no filter
              * @default []
@@ -7124,124 +5243,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /** @description JA4 fingerprints of the TLS ClientHello: exact, or a prefix that ends in `*`; empty: no filter */
             readonly match_ja4?: readonly string[];
             /** @description JA4H fingerprints of the HTTP request: exact, or a prefix that ends in `*`; empty: no filter */
@@ -7879,106 +5881,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description `round_robin`: smooth weighted turns; `least_load`: fewest requests in flight by weight; `geo`: by edge node
              * @enum {string}
@@ -8074,124 +5977,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description `round_robin`: smooth weighted turns; `least_load`: fewest requests in flight by weight; `geo`: by edge node
              * @default round_robin
@@ -8314,124 +6100,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description `round_robin`: smooth weighted turns; `least_load`: fewest requests in flight by weight; `geo`: by edge node
              * @enum {string}
@@ -8524,106 +6193,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -8697,124 +6267,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -8885,124 +6338,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -9129,106 +6465,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -9303,124 +6540,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -9487,124 +6607,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -10021,106 +7024,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -10195,124 +7099,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -10373,124 +7160,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -10544,106 +7214,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -10711,124 +7282,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -10887,124 +7341,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -11023,6 +7360,224 @@ export interface components {
             readonly query_mode?: "preserve" | "replace" | "strip";
             /** @description query under `query_mode: replace`, without `?` */
             readonly query_target?: string;
+        };
+        /** @description what else must hold of a request: all members, and inside a member any entry; default: nothing */
+        readonly RuleConditions: {
+            /** @description methods that the rule applies to; case counts */
+            readonly methods?: readonly string[];
+            /** @description schemes of the request */
+            readonly schemes?: readonly ("http" | "https")[];
+            /** @description addresses of visitors; an unknown one is in neither list */
+            readonly ips?: {
+                /** @description addresses, CIDR prefixes and ranges that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description countries of visitors; an unknown one is in neither list */
+            readonly countries?: {
+                /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
+            readonly asns?: {
+                /** @description numbers of autonomous systems that the rule applies to */
+                readonly includes?: readonly number[];
+                /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly number[];
+            };
+            /** @description kinds of bots; who is no classified bot is in neither list */
+            readonly bot_kinds?: {
+                /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
+                readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+                /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+            };
+            /** @description `true`: only bots whose identity was verified; `false`: everybody else */
+            readonly verified_bot?: boolean;
+            /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
+            readonly ja4?: {
+                /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description User-Agents; an absent one is in neither list */
+            readonly user_agents?: {
+                /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
+            readonly tags?: {
+                /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
+            readonly headers?: readonly {
+                /** @description name of the header, in any case */
+                readonly name: string;
+                /**
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @enum {string}
+                 */
+                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                /** @description what the value is compared with; one of them suffices */
+                readonly values: readonly string[];
+                /** @description whether letters compare without case */
+                readonly ignore_case: boolean;
+            }[];
+            /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
+            readonly query?: readonly {
+                /** @description name of the parameter, not percent-encoded */
+                readonly name: string;
+                /**
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @enum {string}
+                 */
+                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                /** @description what the value is compared with; one of them suffices */
+                readonly values: readonly string[];
+                /** @description whether letters compare without case */
+                readonly ignore_case: boolean;
+            }[];
+            /** @description conditions on cookies, all of which must hold; each occurrence counts */
+            readonly cookies?: readonly {
+                /** @description name of the cookie */
+                readonly name: string;
+                /**
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @enum {string}
+                 */
+                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                /** @description what the value is compared with; one of them suffices */
+                readonly values: readonly string[];
+                /** @description whether letters compare without case */
+                readonly ignore_case: boolean;
+            }[];
+        };
+        /** @description what else must hold of a request: all members, and inside a member any entry; default: nothing */
+        readonly RuleConditionsWrite: {
+            /** @description methods that the rule applies to; case counts */
+            readonly methods?: readonly string[];
+            /** @description schemes of the request */
+            readonly schemes?: readonly ("http" | "https")[];
+            /** @description addresses of visitors; an unknown one is in neither list */
+            readonly ips?: {
+                /** @description addresses, CIDR prefixes and ranges that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description countries of visitors; an unknown one is in neither list */
+            readonly countries?: {
+                /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
+            readonly asns?: {
+                /** @description numbers of autonomous systems that the rule applies to */
+                readonly includes?: readonly number[];
+                /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly number[];
+            };
+            /** @description kinds of bots; who is no classified bot is in neither list */
+            readonly bot_kinds?: {
+                /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
+                readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+                /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+            };
+            /** @description `true`: only bots whose identity was verified; `false`: everybody else */
+            readonly verified_bot?: boolean;
+            /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
+            readonly ja4?: {
+                /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description User-Agents; an absent one is in neither list */
+            readonly user_agents?: {
+                /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
+            readonly tags?: {
+                /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
+            readonly headers?: readonly {
+                /** @description name of the header, in any case */
+                readonly name: string;
+                /**
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @enum {string}
+                 */
+                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                /**
+                 * @description what the value is compared with; one of them suffices
+                 * @default []
+                 */
+                readonly values?: readonly string[];
+                /**
+                 * @description whether letters compare without case
+                 * @default false
+                 */
+                readonly ignore_case?: boolean;
+            }[];
+            /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
+            readonly query?: readonly {
+                /** @description name of the parameter, not percent-encoded */
+                readonly name: string;
+                /**
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @enum {string}
+                 */
+                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                /**
+                 * @description what the value is compared with; one of them suffices
+                 * @default []
+                 */
+                readonly values?: readonly string[];
+                /**
+                 * @description whether letters compare without case
+                 * @default false
+                 */
+                readonly ignore_case?: boolean;
+            }[];
+            /** @description conditions on cookies, all of which must hold; each occurrence counts */
+            readonly cookies?: readonly {
+                /** @description name of the cookie */
+                readonly name: string;
+                /**
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @enum {string}
+                 */
+                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                /**
+                 * @description what the value is compared with; one of them suffices
+                 * @default []
+                 */
+                readonly values?: readonly string[];
+                /**
+                 * @description whether letters compare without case
+                 * @default false
+                 */
+                readonly ignore_case?: boolean;
+            }[];
         };
         readonly RuleHits: {
             /**
@@ -11426,106 +7981,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /** @description what the value is compared with; one of them suffices */
-                    readonly values: readonly string[];
-                    /** @description whether letters compare without case */
-                    readonly ignore_case: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -11608,124 +8064,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -11820,124 +8159,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @description what else must hold of a request; all members must, and inside a member any entry */
-            readonly conditions?: {
-                /** @description methods that the rule applies to; case counts */
-                readonly methods?: readonly string[];
-                /** @description schemes of the request */
-                readonly schemes?: readonly ("http" | "https")[];
-                /** @description addresses of visitors; an unknown one is in neither list */
-                readonly ips?: {
-                    /** @description addresses, CIDR prefixes and ranges that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description countries of visitors; an unknown one is in neither list */
-                readonly countries?: {
-                    /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
-                readonly asns?: {
-                    /** @description numbers of autonomous systems that the rule applies to */
-                    readonly includes?: readonly number[];
-                    /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly number[];
-                };
-                /** @description kinds of bots; who is no classified bot is in neither list */
-                readonly bot_kinds?: {
-                    /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
-                    readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                    /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-                };
-                /** @description `true`: only bots whose identity was verified; `false`: everybody else */
-                readonly verified_bot?: boolean;
-                /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
-                readonly ja4?: {
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description User-Agents; an absent one is in neither list */
-                readonly user_agents?: {
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
-                readonly tags?: {
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
-                    readonly includes?: readonly string[];
-                    /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
-                    readonly excludes?: readonly string[];
-                };
-                /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
-                readonly headers?: readonly {
-                    /** @description name of the header, in any case */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
-                readonly query?: readonly {
-                    /** @description name of the parameter, not percent-encoded */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-                /** @description conditions on cookies, all of which must hold; each occurrence counts */
-                readonly cookies?: readonly {
-                    /** @description name of the cookie */
-                    readonly name: string;
-                    /**
-                     * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
-                     * @enum {string}
-                     */
-                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
-                    /**
-                     * @description what the value is compared with; one of them suffices
-                     * @default []
-                     */
-                    readonly values?: readonly string[];
-                    /**
-                     * @description whether letters compare without case
-                     * @default false
-                     */
-                    readonly ignore_case?: boolean;
-                }[];
-            };
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}

@@ -143,12 +143,8 @@ describe('the autonomous system', () => {
     const excluded = asked('https://shop.example.com/', { asn: '64496' });
     const rulesOf = (one: SimulatedRequest): readonly RuleNote[] =>
       simulate(subject, one).phases.flatMap((phase) => phase.rules);
-    expect(nearMatch(subject, excluded, rulesOf(excluded)[0]!)).toBe(
-      'https://shop.example.com/ --asn 64501',
-    );
-    expect(nearMatch(subject, excluded, rulesOf(excluded)[1]!)).toBe(
-      'https://shop.example.com/ --asn 64497',
-    );
+    expect(nearMatch(subject, excluded, rulesOf(excluded)[0]!)).toBe('https://shop.example.com/ --asn 64501');
+    expect(nearMatch(subject, excluded, rulesOf(excluded)[1]!)).toBe('https://shop.example.com/ --asn 64497');
   });
 });
 
