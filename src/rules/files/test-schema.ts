@@ -344,6 +344,8 @@ export interface KeyOrders {
   readonly record?: readonly string[];
   /** The keys of a rule of a type. */
   readonly rule?: (type: unknown) => readonly string[];
+  /** The keys of mappings inside a rule, by their path in it; of a list, those of each entry. */
+  readonly inRules?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The keys of a file of either kind. */
