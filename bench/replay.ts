@@ -99,6 +99,7 @@ function context(): ReaderContext {
     captures: [],
     botOf: createAgentClassifier(),
     countryOf: () => null,
+    asnOf: () => null,
     lacks: createFactCounts(),
   };
 }

@@ -19,7 +19,7 @@ import { trustProxies } from '../../src/edge/proxy/visitor.ts';
 const [file, folder, controlPlane] = process.argv.slice(2) as [string, string, string];
 
 const share: ResourceShare = {
-  ...{ trusted: [], proxies: [], countries: null, botRanges: null, nodeId: null, resolvers: [] },
+  ...{ trusted: [], proxies: [], countries: null, asns: null, botRanges: null, nodeId: null, resolvers: [] },
   ...{ anyCertificate: false, allowedOrigins: { prefixes: [], local: true }, certificates: null },
   ...{ keepUnderscores: false, requestIdleMs: 60_000, websocketIdleMs: 60_000, maxWebsockets: 100 },
   ...{ maxConnections: 10_000, maxAddressConnections: 10_000, perOrigin: 256 },

@@ -33,6 +33,7 @@ type SharedFlags = Pick<
   | 'trust'
   | 'data'
   | 'countries'
+  | 'asns'
   | 'botRanges'
   | 'signatures'
   | 'nodeId'
@@ -145,6 +146,7 @@ export function agentSettings(flags: AgentFlags, hasOperations = false): Omit<Ag
   return {
     data: flags.data,
     countries: flags.countries ?? null,
+    asns: flags.asns ?? null,
     botRanges: flags.botRanges ?? null,
     nodeId: flags.nodeId ?? null,
     resolvers: flags.resolver ?? [],

@@ -15,16 +15,16 @@ interface Problem {
   readonly reason: string;
 }
 
-type CheckedOptions = Pick<EdgeNodeOptions, 'tls' | 'decisions' | 'countries' | 'botRanges'>;
+type CheckedOptions = Pick<EdgeNodeOptions, 'tls' | 'decisions' | 'countries' | 'asns' | 'botRanges'>;
 
 /**
- * Checks the decision log, the country database, the ranges of bots, and the certificates.
+ * Checks the decision log, the databases of addresses, the ranges of bots, and the certificates.
  * @throws CommandFault that names the option
  */
 export async function checkNodeInputs(options: CheckedOptions): Promise<void> {
-  const { tls, decisions, countries, botRanges } = options;
+  const { tls, decisions } = options;
   if (decisions !== null && decisions.file !== '-') checkLog(decisions.file);
-  await checkClassification(countries, botRanges);
+  await checkClassification(options);
   if (tls !== null && tls.folder !== null) await checkCertificates(tls.folder, tls.acme);
 }
 
@@ -43,13 +43,14 @@ function checkLog(file: string): void {
 }
 
 /** One broken list in the folder is left to the log of the node; an unreadable database or folder ends the start. */
-async function checkClassification(database: string | null, ranges: string | null): Promise<void> {
+async function checkClassification({ countries, asns, botRanges: ranges }: CheckedOptions): Promise<void> {
   const problems: Problem[] = [];
   const onProblem = (problem: Problem): number => problems.push(problem);
-  const files = await openClassificationFiles({ database, ranges, pollMs: FILES_MS, onProblem });
+  const files = await openClassificationFiles({ countries, asns, ranges, pollMs: FILES_MS, onProblem });
   files.close();
   for (const { file, reason } of problems) {
-    if (file === database) throw inputFault(`--countries: \`${file}\` cannot be used: ${reason}`);
+    if (file === countries) throw inputFault(`--countries: \`${file}\` cannot be used: ${reason}`);
+    if (file === asns) throw inputFault(`--asns: \`${file}\` cannot be used: ${reason}`);
     if (file === ranges) throw inputFault(`--bot-ranges: \`${file}\` cannot be used: ${reason}`);
   }
 }

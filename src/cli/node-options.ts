@@ -57,6 +57,7 @@ export interface NodeFlags extends CollectorFlags {
   readonly acmeEmail?: string;
   readonly acmeName?: readonly string[];
   readonly countries?: string;
+  readonly asns?: string;
   readonly log?: string;
   readonly logRate: number;
   readonly shipLogs: boolean;
@@ -230,10 +231,14 @@ function clientOptions(): readonly Option[] {
   ];
 }
 
-/** What rules know of a visitor and of the node: country, bot, signatures, the node's id. */
+/** What rules know of a visitor and of the node: country, autonomous system, bot, signatures, the node's id. */
 export function factOptions(): readonly Option[] {
   return [
     new Option('--countries <file>', "a country database in MaxMind's format"),
+    new Option(
+      '--asns <file>',
+      'a database of autonomous systems in the same format (default: that of --countries, if it has them)',
+    ),
     new Option('--bot-ranges <folder>', 'address ranges that bots publish, `googlebot.json` and the like'),
     new Option(
       '--signatures <path>',

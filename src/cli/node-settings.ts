@@ -72,6 +72,7 @@ export function settingsOf(flags: NodeFlags, inherited: ReadonlySet<string> = ne
     cacheOctets: flags.cacheMemory * 1024 * 1024,
     diskCache: flags.diskCache,
     countries: flags.countries ?? null,
+    asns: flags.asns ?? null,
     botRanges: flags.botRanges ?? null,
     nodeId: flags.nodeId ?? null,
     perOrigin: flags.originConnections,

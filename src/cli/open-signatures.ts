@@ -1,6 +1,6 @@
 /**
  * Chooses and opens the signatures that `waf` rules inspect with, from flags, the environment or the starter set, and
- * the country database of `--countries`.
+ * the databases of `--countries` and `--asns`.
  */
 import { existsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
 import { formatIp, parseIp } from '../base/addresses/ip.ts';
 import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 import type { SealedSignatures } from '../control/compute/job.ts';
-import { type Countries, openCountries } from '../engine/classification/country.ts';
+import { type AddressDatabase, openAddressDatabase } from '../engine/classification/address-database.ts';
 import { META, PlanFault, typeIndex } from '../engine/plan/layout.ts';
 import { openSignatures } from '../engine/plan/open-signatures.ts';
 import { openPlan } from '../engine/plan/seal.ts';
@@ -245,20 +245,28 @@ export function hasWafRule(bytes: Uint8Array): boolean {
   return meta[phase + 1]! > meta[phase]!;
 }
 
-/** Opens a country database. @throws CommandFault when the file cannot be read or has another format */
-export async function openCountryFile(file: string): Promise<Countries> {
+/**
+ * Opens a database of countries or autonomous systems; `null`: no file is given.
+ * @param option the option that names the file, `--countries`
+ * @throws CommandFault when the file cannot be read or has another format
+ */
+export async function openAddressFile(
+  option: string,
+  file: string | undefined,
+): Promise<AddressDatabase | null> {
+  if (file === undefined) return null;
   try {
-    return openCountries(await readFile(file));
+    return openAddressDatabase(await readFile(file));
   } catch (error) {
-    throw inputFault(`--countries: \`${file}\` cannot be used: ${reasonOf(error)}`, { cause: error });
+    throw inputFault(`${option}: \`${file}\` cannot be used: ${reasonOf(error)}`, { cause: error });
   }
 }
 
-/** The country of an address in any spelling; `null` if it is unknown, and for a host name. */
-export function countryFinder(countries: Countries): (address: string) => string | null {
+/** What `find` has of an address in any spelling; `null` if it is unknown, and for a host name. */
+export function addressFinder<T>(find: (ip: string) => T | null): (address: string) => T | null {
   const words = new Uint32Array(4);
   return (address) => {
     const family = parseIp(address, words);
-    return family === 0 ? null : countries.country(formatIp(family, words));
+    return family === 0 ? null : find(formatIp(family, words));
   };
 }

@@ -50,6 +50,7 @@ export function requestOptions(command: Command): Command {
     .option('-d, --data <text>', 'a request body; the method becomes POST')
     .option('--ip <address>', "the visitor's address")
     .option('--country <code>', "the visitor's country, two letters")
+    .option('--asn <number>', "the autonomous system of the visitor's address")
     .option('--bot <kind>', 'the bot it was classified as: kind, kind:verified, or none')
     .option('--ja4 <fingerprint>', 'the JA4 of the TLS client hello')
     .option('--ja4h <fingerprint>', 'the JA4H of the request')

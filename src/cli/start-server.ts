@@ -39,12 +39,12 @@ import { openSigner } from '../control/publishing/signer.ts';
 import type { ReadTransaction, Store } from '../control/store/store.ts';
 import type { DomainRow } from '../control/store/tables/domains.ts';
 import type { UptimeWatch } from '../control/traffic/uptime/judge-due.ts';
-import type { Countries } from '../engine/classification/country.ts';
+import type { AddressDatabase } from '../engine/classification/address-database.ts';
 import { PLAN_VERSION } from '../engine/plan/layout.ts';
 import { addPanel } from '../page/panel/open-panel.ts';
 import { addReference } from '../page/reference/open-reference.ts';
 import { type DecisionLogs, openDecisionLogs } from './open-decision-logs.ts';
-import { countryFinder, hasWafRule, openCountryFile, sealedSignaturesFor } from './open-signatures.ts';
+import { addressFinder, hasWafRule, openAddressFile, sealedSignaturesFor } from './open-signatures.ts';
 import type { ServerOptions } from './server-options.ts';
 import {
   createNotifications,
@@ -116,7 +116,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onFailed: (pending, failed) => notifier.publicationFailed(pending, failed),
   });
   const republisher: Republisher = createRepublisher({ store, publisher, clock, log });
-  const countries = options.countries === undefined ? null : await openCountryFile(options.countries);
+  const countries = await openAddressFile('--countries', options.countries);
   const signer = await openSigner(store, clock);
   await openClearance(store, clock());
   await reportLostKeys(options, clock());
@@ -229,13 +229,13 @@ type MadeServices = Pick<
 >;
 
 /** All services of routes for customers: those made, and what the options say. */
-function servicesOf(options: ServerOptions, countries: Countries | null, made: MadeServices): Services {
+function servicesOf(options: ServerOptions, countries: AddressDatabase | null, made: MadeServices): Services {
   const { tier, overQuota, privateNames } = options;
   return {
     ...made,
     ...{ tier, overQuota, privateNames },
     secretsKey: options.secretsKey ?? null,
-    ...(countries === null ? {} : { countryOf: countryFinder(countries) }),
+    ...(countries === null ? {} : { countryOf: addressFinder(countries.country) }),
     signaturesFor: createSignatures(),
     trafficRetention: retentionOf(options),
   };

@@ -103,8 +103,8 @@ describe('bash', requires(LACKING.bash), () => {
     [['simulate', 'https', ':', '//shop.example.com/', '--js'], '--json'],
     [['simulate', '--', '--js'], ''],
     [['completion', ''], 'bash zsh fish powershell'],
-    [['simulate', '$(touch pwned)', '--as'], '--as-test'],
-    [['simulate', '-f', '`touch pwned`', '--as'], '--as-test'],
+    [['simulate', '$(touch pwned)', '--as-'], '--as-test'],
+    [['simulate', '-f', '`touch pwned`', '--as-'], '--as-test'],
   ])('%j', (words, expected) => {
     const sorted = (text: string): string => text.split(' ').sort().join(' ');
     expect(sorted(offered(words))).toBe(sorted(expected));

@@ -22,6 +22,7 @@ import {
 } from '../../src/edge/middleware/node/index.ts';
 import { ask } from '../support/ask.ts';
 import { listenLocally, sealedPlan, sealedSignatures } from '../support/embed.ts';
+import { writeMmdb } from '../support/mmdb.ts';
 
 const DROP = {
   id: 1,
@@ -75,6 +76,31 @@ test('rules match the facts that a proxy in front supplies', async () => {
   const from = async (country: string): Promise<number> =>
     (await ask(port, '/', { headers: { 'cf-ipcountry': country } })).status;
   expect([await from('NZ'), await from('AU')]).toEqual([403, 200]);
+});
+
+test('databases supply what a proxy in front does not', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'edgeplan-embed-'));
+  closing.push(() => rmSync(folder, { recursive: true }));
+  const both = { country: { iso_code: 'NZ' }, autonomous_system_number: 64_496 };
+  writeFileSync(join(folder, 'both.mmdb'), writeMmdb({ '203.0.113.0/24': both }));
+  writeFileSync(
+    join(folder, 'asns.mmdb'),
+    writeMmdb({ '203.0.113.0/24': { autonomous_system_number: 64_497 } }),
+  );
+  const seen = async (options: NodeEdgeOptions): Promise<unknown> => {
+    const found: unknown[] = [];
+    const { port } = await start({
+      countries: join(folder, 'both.mmdb'),
+      onDecision: ({ request }) => found.push([request.country, request.asn]),
+      ...options,
+    });
+    await ask(port, '/', { headers: { 'x-forwarded-for': '203.0.113.9' } });
+    return found;
+  };
+  expect(await seen({})).toEqual([['NZ', 64_496]]);
+  expect(await seen({ asns: join(folder, 'asns.mmdb') })).toEqual([['NZ', 64_497]]);
+  expect(await seen({ facts: () => ({ asn: 64_498 }) })).toEqual([['NZ', 64_498]]);
+  expect(await seen({ facts: () => ({ asn: null }) })).toEqual([['NZ', null]]);
 });
 
 test('a listener that throws does not change the response', async () => {
@@ -237,7 +263,7 @@ test('an edge file is served and followed, and the plan before stays when the fi
 });
 
 test('createEdge refuses bad options at once', async () => {
-  for (const name of ['countries', 'botRanges']) {
+  for (const name of ['countries', 'asns', 'botRanges']) {
     const options = { [name]: '/none/here', signatures: null };
     await expect(createEdge(options)).rejects.toThrow(`\`${name}\` cannot be read: ENOENT`);
   }

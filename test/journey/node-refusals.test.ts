@@ -50,6 +50,8 @@ test.each([
   [[...FROM_FILE, '--log', 'empty'], 3, /--log: .*is a folder/],
   [[...FROM_FILE, '--countries', 'nope.mmdb'], 3, /--countries: `nope\.mmdb` cannot be used/],
   [[...FROM_FILE, '--countries', 'file'], 3, /--countries: `file` cannot be used/],
+  [[...FROM_FILE, '--asns', 'nope.mmdb'], 3, /--asns: `nope\.mmdb` cannot be used/],
+  [[...FROM_FILE, '--asns', 'file'], 3, /--asns: `file` cannot be used/],
   [[...FROM_FILE, '--bot-ranges', 'nowhere'], 3, /--bot-ranges: `nowhere` cannot be used/],
   [
     [...FROM_FILE, '--certificates', 'certs', '--acme', 'nope', '--acme-name', 'a.test'],

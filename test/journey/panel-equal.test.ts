@@ -77,7 +77,7 @@ function headerLines({ headers = {} }: EdgeRequest): readonly string[] | null {
 
 /** The request in the fields of the form; `null` if they cannot state it. */
 function typedOf(request: EdgeRequest, now: number): TypedRequest | null {
-  const { scheme, host, target, method, ip, country, bot, ja4, ja4h, body, cleared } = request;
+  const { scheme, host, target, method, ip, country, asn, bot, ja4, ja4h, body, cleared } = request;
   // The generator also gives values of other types, which no form can.
   if (cleared != null && !Array.isArray(cleared)) return null;
   const facts: readonly unknown[] = [method, ip, country, ja4, ja4h, ...(cleared ?? [])];
@@ -91,6 +91,7 @@ function typedOf(request: EdgeRequest, now: number): TypedRequest | null {
     header: lines,
     ...(ip == null ? {} : { ip }),
     ...(country == null ? {} : { country }),
+    ...(asn == null ? {} : { asn: String(asn) }),
     ...(bot === undefined
       ? {}
       : { bot: bot === null ? 'none' : `${bot.kind}${bot.verified === true ? ':verified' : ''}` }),
@@ -110,13 +111,14 @@ function fragmentFor({ url, flags, now, counted }: TypedRequest): string {
     header = [],
     ip = '',
     country = '',
+    asn = '',
     bot = '',
     ja4 = '',
     ja4h = '',
     data = '',
     cleared = [],
   } = flags;
-  const fields = { method, url, ip, country, bot, ja4, ja4h, headers: header.join('\n'), body: data };
+  const fields = { method, url, ip, country, asn, bot, ja4, ja4h, headers: header.join('\n'), body: data };
   const others = {
     cleared: cleared.join(' '),
     counted: counted.join(' '),

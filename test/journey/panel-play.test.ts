@@ -211,6 +211,17 @@ describe('the page', requires(missingBrowser()), () => {
     await page.close();
   });
 
+  test('the autonomous system of the visitor is a field, and part of the command to copy', async () => {
+    const { page } = await open('#url=https://example.com/');
+    await waitForDecision(page, 'Forward');
+    await page.getByLabel('AS number').fill('none');
+    await page.getByText('`none` is not the number of an autonomous system').first().waitFor();
+    await page.getByLabel('AS number').fill('AS64496');
+    await waitForDecision(page, 'Forward');
+    await expect.poll(() => page.url()).toContain('asn=AS64496');
+    await page.close();
+  });
+
   test('a mistake in a field is named, and the field that an assumption needs is one click away', async () => {
     const { page } = await open('#url=https://example.com/admin/x');
     await page.getByRole('button', { name: 'IP address not given' }).click();

@@ -90,6 +90,11 @@ describe('with one rule set', () => {
     expect(out).not.toMatch(/^country /m);
   });
 
+  it('refuses a database of autonomous systems that is none', async () => {
+    const { code, err } = await run('replay', '--log', 'access.log', '--asns', 'edge.yaml');
+    expect([code, err]).toEqual([3, expect.stringContaining('--asns: `edge.yaml` cannot be used')]);
+  });
+
   it('prints the report as JSON', async () => {
     const { code, out, err } = await run('replay', '--log', 'access.log', '--json');
     expect(code).toBe(0);

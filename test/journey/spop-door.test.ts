@@ -299,6 +299,8 @@ describe('decisions', () => {
     ['scheme wrong type', { scheme: text('ftp') }],
     ['body_size wrong type', { body_size: int(-1) }],
     ['country wrong type', { country: int(1) }],
+    ['asn wrong type', { asn: text('none') }],
+    ['asn wrong type', { asn: int(-1) }],
   ])('an argument that cannot be used (%s) is counted, logged once, and closes', async (reason, change) => {
     const agent = await open();
     const on = await greeted(agent);

@@ -13,6 +13,7 @@ import {
   int,
   named,
   notifyFrame,
+  type Typed,
   text,
   typed,
 } from '../support/spop-frames.ts';
@@ -51,6 +52,7 @@ const NAME = fc.constantFrom(
   'host',
   'ja4',
   'country',
+  'asn',
   'other',
   '__proto__',
 );
@@ -147,5 +149,18 @@ describe('frames', () => {
         expect(got).toEqual(sent.map((frame) => Buffer.from(frame)));
       }),
     );
+  });
+
+  test.each<readonly [Typed, number | undefined]>([
+    [int(64_496), 64_496],
+    [int(4_294_967_295), 4_294_967_295],
+    [text('AS64496'), 64_496],
+    [text(''), undefined],
+    [int(0), undefined],
+    [{ type: 'null' }, undefined],
+  ])('an autonomous system is a number or a text (%#)', (asn, expected) => {
+    const frame = notifyFrame({ ...argumentsOf(), asn }).subarray(4);
+    const read = readArguments(readHead(frame).payload);
+    expect(read.ok ? read.request.asn : read).toBe(expected);
   });
 });

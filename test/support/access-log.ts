@@ -18,6 +18,7 @@ export function readerContext(given: Partial<ReaderContext> = {}): ReaderContext
     captures: [],
     botOf: () => undefined,
     countryOf: () => null,
+    asnOf: () => null,
     lacks: createFactCounts(),
     ...given,
   };
@@ -44,8 +45,10 @@ export function answerOf(format: AccessFormat, line: string): LoggedAnswer {
 export function requestOf(format: AccessFormat, line: string, given: Partial<ReaderContext> = {}) {
   const entry = readOne(format, line, given);
   if (entry.kind !== 'request') throw new Error(`${JSON.stringify(entry)}: ${line}`);
-  const { method, host, target, scheme, ip, protocol, headers = {}, country, ja4, bot } = entry.request;
+  const { method, host, target, scheme, ip, protocol, headers = {}, country, asn, ja4, bot } = entry.request;
   const present = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
   const { time, status } = entry;
-  return { method, host, target, scheme, ip, protocol, headers: present, country, ja4, bot, time, status };
+  const known = asn === null ? {} : { asn };
+  const facts = { ip, protocol, headers: present, country, ...known, ja4, bot };
+  return { method, host, target, scheme, ...facts, time, status };
 }

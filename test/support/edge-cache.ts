@@ -24,7 +24,7 @@ const NO_CHALLENGES: Challenges = {
   ask: () => ({ status: 403, headers: [], body: 'challenge' }),
   answerOwn: () => ({ status: 404, headers: [], body: null }),
 };
-const NOBODY: Classifier = { country: () => null, bot: () => undefined };
+const NOBODY: Classifier = { country: () => null, asn: () => null, bot: () => undefined };
 
 export interface CacheNodeOptions {
   readonly originPort: number;

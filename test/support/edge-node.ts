@@ -63,7 +63,7 @@ export async function startEdge({
   const faults: unknown[] = [];
   const node = createNode({
     challenges,
-    classifier: { country: () => null, bot: () => undefined },
+    classifier: { country: () => null, asn: () => null, bot: () => undefined },
     requestLog: { done: (entry) => void journal.push(entry) },
     cache: null,
     waf,

@@ -31,7 +31,7 @@ export const NO_CHALLENGES: Challenges = {
   answerOwn: () => ({ status: 404, headers: [], body: null }),
 };
 
-const NOBODY: Classifier = { country: () => null, bot: () => undefined };
+const NOBODY: Classifier = { country: () => null, asn: () => null, bot: () => undefined };
 
 /** What the origin answers: the request as it came. */
 export interface Echo {

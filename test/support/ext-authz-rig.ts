@@ -61,6 +61,7 @@ export async function openDoorRig({ ruleSet, evaluator = {}, door = {} }: DoorRi
       challenges: createChallenges({ secrets: () => ({ current: secret, previous: [] }), cost: 20 }),
       classifier: {
         country: () => visitor.country,
+        asn: () => null,
         bot: () => {
           if (visitor.fault !== null) throw visitor.fault;
           return visitor.bot;

@@ -63,7 +63,7 @@ export async function openTestDoor({
   const services = {
     plans: table,
     challenges: createChallenges({ secrets: () => ({ current: secret, previous: [] }), cost: 20 }),
-    classifier: { country: () => null, bot: () => undefined },
+    classifier: { country: () => null, asn: () => null, bot: () => undefined },
     unserved: createUnserved({ plans: table, listed: false, onUnserved: () => undefined }),
   };
   const deciderOf = (flavour: ProxyFlavour): DecideForDoor =>

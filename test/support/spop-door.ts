@@ -61,7 +61,7 @@ export async function openTestSpopDoor({
     services: {
       plans: table,
       challenges: createChallenges({ secrets: () => ({ current: secret, previous: [] }), cost: 20 }),
-      classifier: { country: () => null, bot: () => undefined },
+      classifier: { country: () => null, asn: () => null, bot: () => undefined },
       unserved: createUnserved({ plans: table, listed: false, onUnserved: () => undefined }),
     },
     requestLog: { done: (entry) => void journal.push(entry) },

@@ -7,6 +7,7 @@ import { type ApiResponse, callApi, type ServerAccess, ServerRefusal } from '../
 import { domainPath, readRecord, readRule, recordPath, rulePath } from '../remote/remote-domain.ts';
 import { contentOf } from './pair-rules.ts';
 import type { ChangePlan, PlannedChange } from './plan-changes.ts';
+import { withMadeTags } from './server-tags.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -42,6 +43,8 @@ export async function executeChanges(plan: ChangePlan, options: ExecuteOptions):
   const running: Running = {
     options,
     recordIds: new Map(plan.recordIds),
+    unmadeTags: plan.unmadeTags,
+    made: new Map(),
     gone: new Set(plan.changes.flatMap((change) => (isRecordDeletion(change) ? [change.before.id] : []))),
   };
   let revision: string | null = null;
@@ -76,6 +79,10 @@ interface Running {
   readonly options: ExecuteOptions;
   /** Record ids of the server by those of the file; each created record is added. */
   readonly recordIds: Map<number, number>;
+  /** The tags of rules that this plan creates, with their ids in the file. */
+  readonly unmadeTags: ReadonlyMap<string, number>;
+  /** Rule ids of the server by those of the file; each created rule is added. */
+  readonly made: Map<number, number>;
   /** Server ids of the records that this plan deletes; deleting a record changes the rules that refer to it. */
   readonly gone: ReadonlySet<number>;
 }
@@ -139,6 +146,8 @@ async function executeRule(
       path: path + query,
       body: bodyOf(change.after, running),
     });
+    const id = createdId(change, answer.body);
+    if (id !== null) running.made.set(change.after.id, id);
     noteWwwRecord(answer, options);
     return answer;
   }
@@ -148,17 +157,22 @@ async function executeRule(
   if (!isStill(readRule(before.type, shown as Fields), before, running.gone)) throw changedMeanwhile(change);
   if (change.verb === 'delete')
     return send(options, { method: 'DELETE', path: path + query, ...matching(headers) });
-  const body = bodyOf(change.after, running);
+  const body = { ...withoutOptional(before), ...bodyOf(change.after, running) };
   return send(options, { method: 'PUT', path: path + query, body, ...matching(headers) });
 }
 
+/** What removes the optional fields that a stored rule has: an update leaves fields that it does not name. */
+function withoutOptional({ conditions }: Rule): Fields {
+  return conditions === undefined ? {} : { conditions: {} };
+}
+
 /**
- * The complete body of a rule, with the server's record ids. A complete body replaces the rule; a partial one would
+ * The complete body of a rule, with the server's ids of records and tags. A complete body replaces the rule; a partial one would
  * be merged.
  */
-function bodyOf(rule: Rule, { recordIds }: Running): Fields {
+function bodyOf(rule: Rule, { recordIds, unmadeTags, made }: Running): Fields {
   const record_ids = rule.record_ids.map((id) => recordIds.get(id));
-  return { ...contentOf(rule), record_ids };
+  return { ...contentOf(withMadeTags(rule, unmadeTags, made)), record_ids };
 }
 
 /** Whether a rule is unchanged since planning, apart from the effect of deleting its records. */

@@ -50,6 +50,7 @@ const FILTERS = [
   'bot_kinds',
   'require_verified',
   'codes',
+  'conditions',
 ] as const;
 
 /** How rules are paired. */

@@ -23,6 +23,7 @@ import {
   type ScopeTexts,
   scopeTexts,
 } from './pair-rules.ts';
+import { createServerTags, namesUnmade } from './server-tags.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -43,7 +44,7 @@ interface ChangeSummary {
   readonly fields: readonly FieldChange[];
 }
 
-/** A change. `record_ids` of a desired rule are the file's; `execute-changes.ts` replaces them by the server's. */
+/** A change. `record_ids` of a desired rule are the file's, and tags of new rules are not the server's yet; `execute-changes.ts` replaces them. */
 export type PlannedChange =
   | (ChangeSummary & { readonly noun: 'domain'; readonly verb: 'update'; readonly after: Fields })
   | (ChangeSummary & { readonly noun: 'record'; readonly verb: 'create'; readonly after: DnsRecord })
@@ -75,6 +76,8 @@ export interface ChangePlan {
   readonly recordIds: ReadonlyMap<number, number>;
   /** Server ids of existing rules, by the file's ids. */
   readonly ruleIds: ReadonlyMap<number, number>;
+  /** Tags in rules of changes that name a rule which is to be created, with its id in the file. */
+  readonly unmadeTags: ReadonlyMap<string, number>;
 }
 
 /** Options of planning. `prune` deletes objects that the file does not have. */
@@ -86,9 +89,11 @@ export function planChanges(desired: DesiredState, remote: RemoteDomain, options
   const records = pairRecords(desired, remote, options);
   const recordIds = new Map([...records.pairs].map(([ours, theirs]) => [ours.id, theirs.id]));
   const scopes = scopeTexts(remote, recordIds);
-  const rules = pairUp(desired.rules, remote.rules, rulePairingKeys(scopes, options));
+  const { rules, translated, unmade } = pairRules(desired, remote, rulePairingKeys(scopes, options));
   const recordChanges = changesOfRecords(desired, records);
-  const ruleChanges = changesOfRules(desired, rules, { scopes, remote });
+  const ruleChanges = changesOfRules({ ...desired, rules: translated }, rules, { scopes, remote });
+  const waits = (change: (typeof ruleChanges)[number]): boolean =>
+    change.verb === 'update' && namesUnmade(change.after, unmade);
   const deletedRecords = options.prune ? records.left.map((before) => deleteRecord(before)) : [];
   const deletedFirst = deletedRecords.filter(({ before }) =>
     conflictsWithDesired(before, recordChanges, desired.domain),
@@ -100,8 +105,10 @@ export function planChanges(desired: DesiredState, remote: RemoteDomain, options
       ...deletedFirst,
       ...recordChanges.filter(({ verb }) => verb === 'update'),
       ...inFileOrder(recordChanges),
-      ...ruleChanges.filter(({ verb }) => verb === 'update'),
+      ...ruleChanges.filter((change) => change.verb === 'update' && !waits(change)),
       ...RULE_TYPES.flatMap((type) => inFileOrder(ruleChanges.filter((change) => isOfType(change, type)))),
+      // A rule is named once it is made.
+      ...ruleChanges.filter(waits),
       ...deletedRules,
       ...deletedRecords.filter((change) => !deletedFirst.includes(change)),
     ],
@@ -109,9 +116,46 @@ export function planChanges(desired: DesiredState, remote: RemoteDomain, options
       options.prune || desired.sources.fragment
         ? []
         : [...records.left.map(recordTitle), ...rules.left.map(ruleTitle)],
-    warnings: ruleOrderConflicts(desired.rules, rules.pairs, (rule) => nameInFile(rule, desired)),
+    warnings: ruleOrderConflicts(translated, rules.pairs, (rule) => nameInFile(rule, desired)),
     recordIds,
     ruleIds: new Map([...rules.pairs].map(([ours, theirs]) => [ours.id, theirs.id])),
+    unmadeTags: unmade,
+  };
+}
+
+/** The rules of the file in its order, with tags by ids of the server, and the rules of the server that they are. */
+interface PairedRules {
+  readonly rules: Paired<Rule, Rule>;
+  readonly translated: readonly Rule[];
+  /** Tags of rules that are to be created, with their ids in the file. */
+  readonly unmade: ReadonlyMap<string, number>;
+}
+
+/** Pairs rules type after type: conditions name rules of types before theirs, whose ids the pairs give. */
+function pairRules(
+  desired: DesiredState,
+  remote: RemoteDomain,
+  keys: readonly PairingKey<Rule, Rule>[],
+): PairedRules {
+  const tags = createServerTags(desired);
+  const translated = new Map<number, Rule>();
+  const pairs = new Map<Rule, Rule>();
+  const left: Rule[] = [];
+  for (const type of RULE_TYPES) {
+    const ours = desired.rules.filter((rule) => rule.type === type).map(tags.translate);
+    const theirs = remote.rules.filter((rule) => rule.type === type);
+    const paired = pairUp(ours, theirs, keys);
+    for (const rule of ours) translated.set(rule.id, rule);
+    for (const [rule, existing] of paired.pairs) {
+      pairs.set(rule, existing);
+      tags.pair(rule, existing);
+    }
+    left.push(...paired.left);
+  }
+  return {
+    rules: { pairs, left },
+    translated: desired.rules.map(({ id }) => translated.get(id)!),
+    unmade: tags.unmade,
   };
 }
 
@@ -228,7 +272,8 @@ function changesOfRules(
       return [{ noun: 'rule', verb: 'create', title: titled(after), fields: created(short), after }];
     }
     const content = contentOf(after);
-    const fields = [...differences(contentOf(before), content, Object.keys(content))];
+    const names = new Set([...Object.keys(content), ...Object.keys(contentOf(before))]);
+    const fields = [...differences(contentOf(before), content, [...names])];
     if (scopes.ours(after) !== scopes.theirs(before))
       fields.unshift({
         name: 'records',

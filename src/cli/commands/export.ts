@@ -22,10 +22,15 @@ async function run(domain: string, flags: Flags): Promise<void> {
   const { records, rules } = remote;
   const ids = flags.ids === true;
   const ruleKeys = flags.output === undefined ? new Map() : await lockedKeys(flags.output, remote, flags);
-  const { text, orphans } = printEdge({ domain: domainFields(remote, ids), records, rules, ids, ruleKeys });
+  const domainPart = domainFields(remote, ids);
+  const { text, orphans, untagged } = printEdge({ domain: domainPart, records, rules, ids, ruleKeys });
   for (const { type, id } of orphans)
     note(
       `edgeplan: the records of rule ${type}/${id} were deleted; the file has the rule for all records, disabled`,
+    );
+  for (const { type, id } of untagged)
+    note(
+      `edgeplan: the rules whose tags rule ${type}/${id} needs were deleted; the file has the rule without them, disabled`,
     );
   if (flags.output === undefined) return write(text);
   await writeWhole(flags.output, Buffer.from(text));

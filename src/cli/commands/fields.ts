@@ -24,6 +24,7 @@ interface Flags {
 const ALIASES: Readonly<Record<string, string>> = {
   rules: 'rule',
   common: 'rule',
+  condition: 'conditions',
   records: 'record',
   dns: 'record',
   settings: 'domain',
@@ -112,9 +113,10 @@ export function fieldsCommand(): Command {
     .summary('list the fields of a rule type, a record, a domain or a file')
     .description(
       'Prints what each field means, with its type, bounds, default and an example. Without a type it lists the types: the ' +
-        'twelve of rules, `rule` for the fields of all of them, record, domain, edge.yaml and edge.test.yaml.',
+        'twelve of rules, `rule` for the fields of all of them, `conditions` for those inside that field, record, domain, ' +
+        'edge.yaml and edge.test.yaml.',
     )
-    .argument('[type]', 'a rule type, rule, record, domain, edge.yaml or edge.test.yaml')
+    .argument('[type]', 'a rule type, rule, conditions, record, domain, edge.yaml or edge.test.yaml')
     .argument('[field]', 'one field, in full')
     .option('--json', 'print an object in the format edgeplan.fields/v1')
     .addOption(colourOption())

@@ -86,6 +86,7 @@ const ONE_REQUEST = [
   'data',
   'ip',
   'country',
+  'asn',
   'bot',
   'ja4',
   'ja4h',
@@ -256,6 +257,7 @@ Each line of --requests is one JSON object; a field that is left out is unknown:
   headers    {"user-agent":"GPTBot/1.2"}, names in lower case
   ip         "203.0.113.7"
   country    "DE"
+  asn        number of the address's autonomous system: 64496
   bot        {"kind":"gptbot","verified":true}, null for none; by default the User-Agent decides
   ja4, ja4h  fingerprints as text
   body       text

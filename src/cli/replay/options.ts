@@ -28,6 +28,10 @@ export function factOptions(): readonly Option[] {
       "HAProxy's captured request headers in their order, such as host,user-agent",
     ).argParser(readCaptures),
     new Option('--countries <file>', "a country database in MaxMind's format, for lines without a country"),
+    new Option(
+      '--asns <file>',
+      'a database of autonomous systems in the same format, for lines without one (default: that of --countries)',
+    ),
     new Option('--node-id <id>', 'the edge node that answers').argParser(readNodeId).env('EDGEPLAN_NODE_ID'),
   ];
 }

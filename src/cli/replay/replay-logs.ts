@@ -26,6 +26,7 @@ import { createAgentClassifier } from '../../workbench/replay/replay-requests.ts
 import { type Bytes, LONGEST_LINE, linesOf, requestMistake } from '../../workbench/simulation/requests.ts';
 import { usageFault } from '../exit.ts';
 import { readChunks } from '../input/read-file.ts';
+import { addressFinder, openAddressFile } from '../open-signatures.ts';
 import type { OpenedLog } from './open-logs.ts';
 
 /** What the lines of logs lack. */
@@ -36,6 +37,24 @@ export interface LogDefaults {
   readonly captures: readonly string[];
   /** The country of an address; `null`: no database is at hand. */
   readonly countryOf: ((ip: string) => string | null) | null;
+  /** The autonomous system of an address; `null`: no database is at hand. */
+  readonly asnOf: ((ip: string) => number | null) | null;
+}
+
+/**
+ * Opens the databases of `--countries` and `--asns`; one of countries may have autonomous systems too.
+ * @throws CommandFault that names the option
+ */
+export async function openAddressFacts(files: {
+  readonly countries?: string;
+  readonly asns?: string;
+}): Promise<Pick<LogDefaults, 'countryOf' | 'asnOf'>> {
+  const countries = await openAddressFile('--countries', files.countries);
+  const asns = (await openAddressFile('--asns', files.asns)) ?? countries;
+  return {
+    countryOf: countries === null ? null : addressFinder(countries.country),
+    asnOf: asns === null ? null : addressFinder(asns.asn),
+  };
 }
 
 /** What reading came to. */
@@ -175,7 +194,7 @@ function requestEntry(entry: DecisionEntry, file: string, line: number): AccessE
 
 /** The context of readers: facts that lines lack are those of the flags, or of the rules. */
 export function readerContext(defaults: LogDefaults, read: ReadLogs, rules: Evaluator): ReaderContext {
-  const { host, scheme, captures, countryOf } = defaults;
+  const { host, scheme, captures, countryOf, asnOf } = defaults;
   let assumed = host ?? '';
   return {
     hostOf: () => {
@@ -188,6 +207,7 @@ export function readerContext(defaults: LogDefaults, read: ReadLogs, rules: Eval
     captures,
     botOf: createAgentClassifier(),
     countryOf: countryOf ?? (() => null),
+    asnOf: asnOf ?? (() => null),
     lacks: read.lacks,
   };
 }

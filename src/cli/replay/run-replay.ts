@@ -11,7 +11,7 @@ import { createRequestReplay } from '../../workbench/replay/replay-requests.ts';
 import { createStatusReplay } from '../../workbench/replay/status-replay.ts';
 import { fixedEvaluator, type SimulationSubject } from '../../workbench/simulation/simulate.ts';
 import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
-import { type ChoiceFlags, countryFinder, openCountryFile, signaturesFor } from '../open-signatures.ts';
+import { type ChoiceFlags, signaturesFor } from '../open-signatures.ts';
 import { note, write, writeDocument } from '../output.ts';
 import type { OpenedLog } from './open-logs.ts';
 import {
@@ -35,6 +35,7 @@ import {
 } from './replay.ts';
 import {
   type LogDefaults,
+  openAddressFacts,
   type ReadLogs,
   readerContext,
   takeDecisions,
@@ -48,6 +49,7 @@ export interface RunningFlags extends ChoiceFlags {
   readonly scheme: 'http' | 'https';
   readonly capture?: readonly string[];
   readonly countries?: string;
+  readonly asns?: string;
   /** Compares refusals without their statuses. */
   readonly anyRefusal?: boolean;
   /** Prints JSON. */
@@ -187,9 +189,8 @@ async function finished<Report extends { readonly compared: number; readonly oth
 }
 
 /** What lines lack, as the flags say. */
-async function defaultsOf({ host, scheme, capture = [], countries }: RunningFlags): Promise<LogDefaults> {
-  const opened = countries === undefined ? null : await openCountryFile(countries);
-  return { host, scheme, captures: capture, countryOf: opened === null ? null : countryFinder(opened) };
+async function defaultsOf({ host, scheme, capture = [], ...files }: RunningFlags): Promise<LogDefaults> {
+  return { host, scheme, captures: capture, ...(await openAddressFacts(files)) };
 }
 
 /** The plan and the signatures of a report. */

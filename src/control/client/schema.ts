@@ -3565,6 +3565,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /** @description kinds of bots that the rule applies to; `*` is every classified bot */
             readonly bot_kinds: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
             /** @description only bots whose identity was verified, by forward-confirmed reverse DNS or published address ranges */
@@ -3636,6 +3637,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /** @description kinds of bots that the rule applies to; `*` is every classified bot */
             readonly bot_kinds: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
             /**
@@ -3703,6 +3705,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /** @description kinds of bots that the rule applies to; `*` is every classified bot */
             readonly bot_kinds?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
             /** @description only bots whose identity was verified, by forward-confirmed reverse DNS or published address ranges */
@@ -3795,6 +3798,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -3869,6 +3873,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -3938,6 +3943,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -4025,6 +4031,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -4085,6 +4092,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -4132,6 +4140,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -4639,6 +4648,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -4711,6 +4721,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -4775,6 +4786,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -4869,6 +4881,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -4943,6 +4956,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -5000,6 +5014,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -5124,6 +5139,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /** @description JA4 fingerprints of the TLS ClientHello: exact, or a prefix that ends in `*`; empty: no filter */
             readonly match_ja4: readonly string[];
             /** @description JA4H fingerprints of the HTTP request: exact, or a prefix that ends in `*`; empty: no filter */
@@ -5182,6 +5198,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description JA4 fingerprints of the TLS ClientHello: exact, or a prefix that ends in `*`; empty: no filter
              * @default []
@@ -5226,6 +5243,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /** @description JA4 fingerprints of the TLS ClientHello: exact, or a prefix that ends in `*`; empty: no filter */
             readonly match_ja4?: readonly string[];
             /** @description JA4H fingerprints of the HTTP request: exact, or a prefix that ends in `*`; empty: no filter */
@@ -5500,6 +5518,7 @@ export interface components {
                 };
                 readonly ip?: string | null;
                 readonly country?: string | null;
+                readonly asn?: number | null;
                 readonly bot?: {
                     readonly kind: string;
                     readonly verified?: boolean;
@@ -5862,6 +5881,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description `round_robin`: smooth weighted turns; `least_load`: fewest requests in flight by weight; `geo`: by edge node
              * @enum {string}
@@ -5957,6 +5977,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description `round_robin`: smooth weighted turns; `least_load`: fewest requests in flight by weight; `geo`: by edge node
              * @default round_robin
@@ -6079,6 +6100,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description `round_robin`: smooth weighted turns; `least_load`: fewest requests in flight by weight; `geo`: by edge node
              * @enum {string}
@@ -6171,6 +6193,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -6244,6 +6267,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -6314,6 +6338,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -6440,6 +6465,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -6514,6 +6540,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -6580,6 +6607,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -6996,6 +7024,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -7070,6 +7099,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -7130,6 +7160,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -7183,6 +7214,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -7250,6 +7282,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -7308,6 +7341,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -7326,6 +7360,224 @@ export interface components {
             readonly query_mode?: "preserve" | "replace" | "strip";
             /** @description query under `query_mode: replace`, without `?` */
             readonly query_target?: string;
+        };
+        /** @description what else must hold of a request: all members, and inside a member any entry; default: nothing */
+        readonly RuleConditions: {
+            /** @description methods that the rule applies to; case counts */
+            readonly methods?: readonly string[];
+            /** @description schemes of the request */
+            readonly schemes?: readonly ("http" | "https")[];
+            /** @description addresses of visitors; an unknown one is in neither list */
+            readonly ips?: {
+                /** @description addresses, CIDR prefixes and ranges that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description countries of visitors; an unknown one is in neither list */
+            readonly countries?: {
+                /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
+            readonly asns?: {
+                /** @description numbers of autonomous systems that the rule applies to */
+                readonly includes?: readonly number[];
+                /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly number[];
+            };
+            /** @description kinds of bots; who is no classified bot is in neither list */
+            readonly bot_kinds?: {
+                /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
+                readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+                /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+            };
+            /** @description `true`: only bots whose identity was verified; `false`: everybody else */
+            readonly verified_bot?: boolean;
+            /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
+            readonly ja4?: {
+                /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description User-Agents; an absent one is in neither list */
+            readonly user_agents?: {
+                /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
+            readonly tags?: {
+                /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
+            readonly headers?: readonly {
+                /** @description name of the header, in any case */
+                readonly name: string;
+                /**
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @enum {string}
+                 */
+                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                /** @description what the value is compared with; one of them suffices */
+                readonly values: readonly string[];
+                /** @description whether letters compare without case */
+                readonly ignore_case: boolean;
+            }[];
+            /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
+            readonly query?: readonly {
+                /** @description name of the parameter, not percent-encoded */
+                readonly name: string;
+                /**
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @enum {string}
+                 */
+                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                /** @description what the value is compared with; one of them suffices */
+                readonly values: readonly string[];
+                /** @description whether letters compare without case */
+                readonly ignore_case: boolean;
+            }[];
+            /** @description conditions on cookies, all of which must hold; each occurrence counts */
+            readonly cookies?: readonly {
+                /** @description name of the cookie */
+                readonly name: string;
+                /**
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @enum {string}
+                 */
+                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                /** @description what the value is compared with; one of them suffices */
+                readonly values: readonly string[];
+                /** @description whether letters compare without case */
+                readonly ignore_case: boolean;
+            }[];
+        };
+        /** @description what else must hold of a request: all members, and inside a member any entry; default: nothing */
+        readonly RuleConditionsWrite: {
+            /** @description methods that the rule applies to; case counts */
+            readonly methods?: readonly string[];
+            /** @description schemes of the request */
+            readonly schemes?: readonly ("http" | "https")[];
+            /** @description addresses of visitors; an unknown one is in neither list */
+            readonly ips?: {
+                /** @description addresses, CIDR prefixes and ranges that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description countries of visitors; an unknown one is in neither list */
+            readonly countries?: {
+                /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
+            readonly asns?: {
+                /** @description numbers of autonomous systems that the rule applies to */
+                readonly includes?: readonly number[];
+                /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly number[];
+            };
+            /** @description kinds of bots; who is no classified bot is in neither list */
+            readonly bot_kinds?: {
+                /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
+                readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+                /** @description kinds of bots, `*` for every classified bot, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+            };
+            /** @description `true`: only bots whose identity was verified; `false`: everybody else */
+            readonly verified_bot?: boolean;
+            /** @description fingerprints of the TLS ClientHello; an unknown one is in neither list */
+            readonly ja4?: {
+                /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description JA4 fingerprints, exact or a prefix that ends in `*`, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description User-Agents; an absent one is in neither list */
+            readonly user_agents?: {
+                /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
+            readonly tags?: {
+                /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule applies to */
+                readonly includes?: readonly string[];
+                /** @description tagging rules of earlier phases, as `<type>/<id>` or by key, that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly string[];
+            };
+            /** @description conditions on headers, all of which must hold; each line of a repeated header counts */
+            readonly headers?: readonly {
+                /** @description name of the header, in any case */
+                readonly name: string;
+                /**
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @enum {string}
+                 */
+                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                /**
+                 * @description what the value is compared with; one of them suffices
+                 * @default []
+                 */
+                readonly values?: readonly string[];
+                /**
+                 * @description whether letters compare without case
+                 * @default false
+                 */
+                readonly ignore_case?: boolean;
+            }[];
+            /** @description conditions on query parameters, all of which must hold; percent-decoded once, each occurrence counts */
+            readonly query?: readonly {
+                /** @description name of the parameter, not percent-encoded */
+                readonly name: string;
+                /**
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @enum {string}
+                 */
+                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                /**
+                 * @description what the value is compared with; one of them suffices
+                 * @default []
+                 */
+                readonly values?: readonly string[];
+                /**
+                 * @description whether letters compare without case
+                 * @default false
+                 */
+                readonly ignore_case?: boolean;
+            }[];
+            /** @description conditions on cookies, all of which must hold; each occurrence counts */
+            readonly cookies?: readonly {
+                /** @description name of the cookie */
+                readonly name: string;
+                /**
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @enum {string}
+                 */
+                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                /**
+                 * @description what the value is compared with; one of them suffices
+                 * @default []
+                 */
+                readonly values?: readonly string[];
+                /**
+                 * @description whether letters compare without case
+                 * @default false
+                 */
+                readonly ignore_case?: boolean;
+            }[];
         };
         readonly RuleHits: {
             /**
@@ -7729,6 +7981,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}
@@ -7811,6 +8064,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @default wildcard
@@ -7905,6 +8159,7 @@ export interface components {
              * @enum {string}
              */
             readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
              * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
              * @enum {string}

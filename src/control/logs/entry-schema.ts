@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { parseIpEntry } from '../../base/addresses/ip.ts';
 import { formatPath } from '../../base/diagnostics/diagnostic.ts';
+import { MAX_ASN } from '../../base/vocabulary/limits.ts';
 import { MAX_ENTRY_LIST, MAX_TEXT } from './limits.ts';
 
 /** The formats of entries (`edge/proxy/log/line.ts`). */
@@ -44,6 +45,8 @@ const REVISION = z.int(must('a whole number'));
 const DIGEST = z.string(must('64 hex digits')).regex(/^[0-9a-f]{64}$/, must('64 hex digits'));
 const PORT_RULE = must('a port, 1 to 65535');
 
+const ASN_RULE = must(`the number of an autonomous system, 1 to ${MAX_ASN}`);
+
 /** A logged request: `EdgeRequest` (`engine/evaluator/request.ts`) without its secrets. */
 const REQUEST = z.object(
   {
@@ -58,6 +61,7 @@ const REQUEST = z.object(
       .optional(),
     ip: TEXT.nullable().optional(),
     country: TEXT.nullable().optional(),
+    asn: z.int(ASN_RULE).min(1, ASN_RULE).max(MAX_ASN, ASN_RULE).nullable().optional(),
     bot: z
       .object({ kind: TEXT, verified: FLAG.optional() }, must('null, or an object with `kind`'))
       .nullable()

@@ -109,7 +109,7 @@ function joinedHeader(value: string | readonly string[] | undefined, separator: 
 
 /** The context's incoming request of one that a proxy reports. */
 export function incomingProxied(request: ProxiedRequest): Incoming<ProxiedRequest> {
-  const { ip, scheme, port, serverName, country, bot, ja4, ja4h } = request;
+  const { ip, scheme, port, serverName, country, asn, bot, ja4, ja4h } = request;
   return {
     message: request,
     // The proxy is the peer, and what it reports of the visitor is all that is known: no client on this machine is meant.
@@ -123,7 +123,7 @@ export function incomingProxied(request: ProxiedRequest): Incoming<ProxiedReques
       serverName: comparedName(serverName),
     },
     ja4: null,
-    knownFacts: { country, bot, ja4, ja4h },
+    knownFacts: { country, asn, bot, ja4, ja4h },
     proceed: nothing,
     last: nothing,
   };

@@ -116,6 +116,7 @@ function identify(context: RequestContext, { head, domain, cleared }: Identifica
       headers: head.headers,
       ip,
       country: knownFacts?.country !== undefined ? knownFacts.country : countryOf(services, ip),
+      asn: knownFacts?.asn !== undefined ? knownFacts.asn : asnOf(services, ip),
       bot: knownFacts?.bot !== undefined ? knownFacts.bot : services.classifier.bot(ip, userAgentOf(context)),
       ja4: knownFacts?.ja4 ?? ja4,
       ja4h: knownFacts?.ja4h ?? null,
@@ -132,4 +133,8 @@ function userAgentOf({ incoming, reader }: RequestContext): string {
 
 function countryOf({ classifier }: DecisionServices, ip: string | null): string | null {
   return ip === null ? null : classifier.country(ip);
+}
+
+function asnOf({ classifier }: DecisionServices, ip: string | null): number | null {
+  return ip === null ? null : classifier.asn(ip);
 }

@@ -27,7 +27,7 @@ export interface Incoming<Message = unknown> {
 }
 
 /** Facts that a server in front of the edge has established, in the form of `EdgeRequest`; the classifier has absent ones. */
-export type KnownFacts = Pick<EdgeRequest, 'country' | 'bot' | 'ja4' | 'ja4h'>;
+export type KnownFacts = Pick<EdgeRequest, 'country' | 'asn' | 'bot' | 'ja4' | 'ja4h'>;
 
 /** The head of a request. */
 export interface ReadRequest {
@@ -95,6 +95,8 @@ export interface MessageReader<Message = unknown, Body = unknown> {
 export interface Classifier {
   /** ISO 3166-1 alpha-2, `null` unknown. */
   country(ip: string): string | null;
+  /** The number of the autonomous system, `null` unknown. */
+  asn(ip: string): number | null;
   /** As `EdgeRequest.bot`; `undefined` leaves it to the evaluator. */
   bot(
     ip: string | null,

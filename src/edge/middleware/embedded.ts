@@ -101,8 +101,12 @@ export function createEmbedded(options: EmbeddedOptions): EmbeddedEdge {
   };
 }
 
-/** Classifies nobody: the caller knows the country, and the evaluator reads the User-Agent. */
-const BY_FACTS_ONLY: DecisionServices['classifier'] = { country: () => null, bot: () => undefined };
+/** Classifies nobody: the caller knows country and autonomous system, and the evaluator reads the User-Agent. */
+const BY_FACTS_ONLY: DecisionServices['classifier'] = {
+  country: () => null,
+  asn: () => null,
+  bot: () => undefined,
+};
 
 function hostsOf(domains: Domains<DecidingDomain>, most: number): readonly string[] {
   const hosts: string[] = [];

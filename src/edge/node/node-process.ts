@@ -58,7 +58,7 @@ export interface NodeProcess {
   relayVisits(sink: VisitsSink | null): void;
   /** Adds what another process of the node has counted. */
   absorb(visits: Visits): void;
-  /** Reads the country database and the ranges of bots again, if they changed. */
+  /** Reads the databases of addresses and the ranges of bots again, if they changed. */
   reload(): Promise<void>;
   /** Closes files, cache, connections to origins, and last the decision log. */
   close(): Promise<void>;
@@ -101,7 +101,8 @@ export async function createNodeProcess(
 ): Promise<NodeProcess> {
   const { log, fileLog, decisions, traffic, shipped } = parts;
   const files = await openClassificationFiles({
-    database: share.countries,
+    countries: share.countries,
+    asns: share.asns,
     ranges: share.botRanges,
     pollMs: FILES_MS,
     onProblem: (problem) => fileLog.warn({ ...problem }, 'a file cannot be used'),
@@ -229,6 +230,7 @@ function createBounds(share: ResourceShare, log: Logger): ConnectionBounds {
 function classifierOf(files: ClassificationFiles, resolvers: readonly string[]): Classifier {
   return createClassifier({
     countries: files.countries,
+    asns: files.asns,
     ranges: files.ranges,
     resolver: createBotResolver(resolvers),
     clock: () => performance.now(),

@@ -49,6 +49,8 @@ export interface ServingOptions {
   readonly cacheOctets: number;
   /** Path of a country database in MaxMind's format; `null`: countries are unknown. */
   readonly countries: string | null;
+  /** Path of a database of autonomous systems in the same format; `null`: they are those of `countries`, if it has any. */
+  readonly asns: string | null;
   /** Path of a folder with address ranges that operators of bots publish; `null`: none. */
   readonly botRanges: string | null;
   /** This node in geo pools. */

@@ -28,7 +28,7 @@ export interface ResourceShare extends ServingOptions {
 
 /** The share of one process of `processes`, all alike. */
 export function resourceShareOf(options: EdgeNodeOptions, processes: number): ResourceShare {
-  const { tls, trusted, proxies, countries, botRanges, nodeId } = options;
+  const { tls, trusted, proxies, countries, asns, botRanges, nodeId } = options;
   const {
     anyCertificate,
     allowedOrigins,
@@ -44,6 +44,7 @@ export function resourceShareOf(options: EdgeNodeOptions, processes: number): Re
     trusted,
     proxies,
     countries,
+    asns,
     botRanges,
     nodeId,
     anyCertificate,

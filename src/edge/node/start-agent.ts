@@ -44,6 +44,7 @@ type SharedOptions = Pick<
   | 'log'
   | 'version'
   | 'countries'
+  | 'asns'
   | 'botRanges'
   | 'nodeId'
   | 'resolvers'

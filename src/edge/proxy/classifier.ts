@@ -1,5 +1,5 @@
 /**
- * Classifies visitors: their country, and the bot that they are. In: databases and lists of files that are read again
+ * Classifies visitors: their country, their autonomous system, and the bot that they are. In: databases and lists of files that are read again
  * when they change, the DNS. Out: an immediate answer from cached results; DNS queries run in the background.
  */
 import { Resolver } from 'node:dns/promises';
@@ -9,6 +9,7 @@ import { LRUCache } from 'lru-cache';
 import { formatIp, type IpInterval, parseIp } from '../../base/addresses/ip.ts';
 import { fileMark } from '../../base/platform/watched-file.ts';
 import { BOT_KINDS, type BotKind } from '../../base/vocabulary/vocabulary.ts';
+import { type AddressDatabase, openAddressDatabase } from '../../engine/classification/address-database.ts';
 import {
   type BotResolver,
   createBotVerifier,
@@ -16,7 +17,6 @@ import {
   type Ranges,
   readRanges,
 } from '../../engine/classification/bots.ts';
-import { type Countries, openCountries } from '../../engine/classification/country.ts';
 import { isGenericBot } from '../../engine/classification/generic-bot.ts';
 import { classifyUserAgent } from '../../engine/evaluator/user-agent.ts';
 import type { Classifier } from '../decide/request-context.ts';
@@ -25,13 +25,15 @@ import {
   DNS_TRIES,
   MAX_AGENT_CHARACTERS,
   MAX_AGENTS,
-  MAX_COUNTRY_OCTETS,
+  MAX_DATABASE_OCTETS,
   MAX_RANGES_OCTETS,
 } from './limits.ts';
 
 export interface ClassifierOptions {
   /** The current country database; `null`: none. */
-  readonly countries: () => Countries | null;
+  readonly countries: () => AddressDatabase | null;
+  /** The current database of autonomous systems; `null`: that of countries, which may have them too. */
+  readonly asns: () => AddressDatabase | null;
   /** The current published ranges of a bot; `undefined`: none. */
   readonly ranges: (kind: BotKind) => Ranges | undefined;
   /** The DNS for verification; `null`: bots are verified by their ranges alone. */
@@ -41,7 +43,13 @@ export interface ClassifierOptions {
 }
 
 /** A classifier with an empty cache. */
-export function createClassifier({ countries, ranges, resolver, clock }: ClassifierOptions): Classifier {
+export function createClassifier({
+  countries,
+  asns,
+  ranges,
+  resolver,
+  clock,
+}: ClassifierOptions): Classifier {
   const verifier = createBotVerifier({ ranges, resolver, clock });
   /** By User-Agent. PERF: few programs send most requests, so isbot's large pattern runs at the first of each only. */
   const agents = new LRUCache<string, BotKind | 'none'>({ max: MAX_AGENTS });
@@ -57,6 +65,7 @@ export function createClassifier({ countries, ranges, resolver, clock }: Classif
 
   return {
     country: (ip) => countries()?.country(ip) ?? null,
+    asn: (ip) => (asns() ?? countries())?.asn(ip) ?? null,
     bot(ip, userAgent) {
       const kind = kindOf(userAgent);
       if (kind === 'none') return null;
@@ -95,13 +104,15 @@ function reverseName(ip: string): string {
   return `${[...digits].reverse().join('.')}.ip6.arpa`;
 }
 
-// The files of the classifier: a country database, and a folder of address ranges that bot operators publish, `<kind>.json`
+// The files of the classifier: databases of countries and autonomous systems, and a folder of address ranges that bot operators publish, `<kind>.json`
 // or `<kind>.<anything>.json` (`googlebot.json`, `googlebot.special.json`). Changed files are read again. A file that cannot
 // be used is reported, and its previous content stays in use.
 
 export interface ClassificationFilesOptions {
-  /** The path of a database in MaxMind's format; `null`: none. */
-  readonly database: string | null;
+  /** The path of a country database in MaxMind's format; `null`: none. */
+  readonly countries: string | null;
+  /** The path of a database of autonomous systems in the same format, which may be that of countries; `null`: none. */
+  readonly asns: string | null;
   /** The path of a folder of published ranges; `null`: none. */
   readonly ranges: string | null;
   /** Milliseconds between two checks for changes. */
@@ -112,7 +123,8 @@ export interface ClassificationFilesOptions {
 
 /** The current content of the files. */
 export interface ClassificationFiles {
-  countries(): Countries | null;
+  countries(): AddressDatabase | null;
+  asns(): AddressDatabase | null;
   ranges(kind: BotKind): Ranges | undefined;
   /** Checks for changes now; resolves when they are in use. */
   reload(): Promise<void>;
@@ -129,8 +141,9 @@ interface FileReading<T> {
 export async function openClassificationFiles(
   options: ClassificationFilesOptions,
 ): Promise<ClassificationFiles> {
-  const { database, ranges: folder, pollMs, onProblem } = options;
-  let countries: FileReading<Countries> = { mark: '', value: null };
+  const { countries: countryFile, asns: asnFile, ranges: folder, pollMs, onProblem } = options;
+  let countries: FileReading<AddressDatabase> = { mark: '', value: null };
+  let asns: FileReading<AddressDatabase> = { mark: '', value: null };
   let lists: ReadonlyMap<string, FileReading<readonly IpInterval[]>> = new Map();
   let byKind: ReadonlyMap<BotKind, Ranges> = new Map();
 
@@ -173,9 +186,9 @@ export async function openClassificationFiles(
   /** The last problem of the folder itself. */
   let folderProblem = '';
   async function readChanged(): Promise<void> {
-    if (database !== null) {
-      countries = await update(database, countries, { most: MAX_COUNTRY_OCTETS, parse: openCountries });
-    }
+    if (countryFile !== null) countries = await update(countryFile, countries, DATABASE);
+    // One file is read once.
+    if (asnFile !== null) asns = asnFile === countryFile ? countries : await update(asnFile, asns, DATABASE);
     if (folder === null) return;
     await readLists(folder).then(
       () => {
@@ -204,6 +217,7 @@ export async function openClassificationFiles(
   poll.unref();
   return {
     countries: () => countries.value,
+    asns: () => asns.value,
     ranges: (kind) => byKind.get(kind),
     reload,
     close: () => clearInterval(poll),
@@ -215,6 +229,8 @@ interface Parsing<T> {
   readonly most: number;
   readonly parse: (octets: Buffer) => T;
 }
+
+const DATABASE: Parsing<AddressDatabase> = { most: MAX_DATABASE_OCTETS, parse: openAddressDatabase };
 
 function kindOf(name: string): BotKind | undefined {
   const written = name.slice(0, name.indexOf('.'));

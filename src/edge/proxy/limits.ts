@@ -140,8 +140,8 @@ export const DNS_TRIES = 2;
 /** Maximum number of User-Agents whose bot is cached, and the maximum length, in characters, of a cached one: some 2 MB. */
 export const MAX_AGENTS = 2_000;
 export const MAX_AGENT_CHARACTERS = 1_024;
-/** Maximum size, in octets, of a country database: the largest, with cities, have some 150 MB. */
-export const MAX_COUNTRY_OCTETS = 512 * 1024 * 1024;
+/** Maximum size, in octets, of a database of countries or autonomous systems: the largest, with cities, have some 150 MB. */
+export const MAX_DATABASE_OCTETS = 512 * 1024 * 1024;
 /** Maximum size, in octets, of a list of ranges: Google's longest has some 100 KB. */
 export const MAX_RANGES_OCTETS = 2 * 1024 * 1024;
 /** Maximum time, in milliseconds, for one request to a certificate authority. */

@@ -88,6 +88,7 @@ const UNREAD_FACTS: FactsTrace = {
   query: null,
   ip: null,
   country: null,
+  asn: null,
   bot: null,
   ja4: null,
   ja4h: null,

@@ -2,6 +2,7 @@
  * The normalised request (semantics §1), read into one object that is reused for every request. Facts that few rules
  * need (address, bot) are read at their first use.
  */
+import { isAsn } from '../../base/addresses/asn.ts';
 import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
 import { parseIp } from '../../base/addresses/ip.ts';
 import { parseTarget, type TargetFacts } from '../../base/paths/path.ts';
@@ -29,6 +30,8 @@ export interface Facts extends HostFacts, TargetFacts {
   readonly ipWords: Uint32Array;
   /** 26 × first letter + second letter; -1 unknown. */
   country: number;
+  /** Number of the autonomous system (RFC 6793); 0 unknown. */
+  asn: number;
   /** Place in BOT_KINDS, OTHER_BOT, -1 for no bot, or not read yet. */
   botKind: number;
   botVerified: boolean;
@@ -68,6 +71,7 @@ export function createFacts(): Facts {
     ipFamily: UNREAD,
     ipWords: new Uint32Array(4),
     country: -1,
+    asn: 0,
     botKind: UNREAD,
     botVerified: false,
     ja4: null,
@@ -200,6 +204,7 @@ function readVisitor(facts: Facts, request: EdgeRequest): void {
   facts.botKind = UNREAD;
   facts.botVerified = false;
   facts.country = countryOf(request.country);
+  facts.asn = isAsn(request.asn) ? request.asn : 0;
   facts.ja4 = typeof request.ja4 === 'string' ? request.ja4 : null;
   facts.ja4h = typeof request.ja4h === 'string' ? request.ja4h : null;
   facts.cleared = Array.isArray(request.cleared) ? request.cleared : NOTHING_CLEARED;

@@ -92,6 +92,7 @@ export function factsTrace(context: Context, refused: number): FactsTrace {
     query: known ? facts.query : null,
     ip: family === 0 ? null : formatIp(family as 4 | 6, facts.ipWords),
     country: known && facts.country >= 0 ? countryCode(facts.country) : null,
+    asn: known && facts.asn > 0 ? facts.asn : null,
     bot: bot === null ? null : { kind: bot, verified: facts.botVerified, from: botSource(facts) },
     ja4: known ? facts.ja4 : null,
     ja4h: known ? facts.ja4h : null,

@@ -161,6 +161,8 @@ export interface FactsTrace {
   readonly query: string | null;
   readonly ip: string | null;
   readonly country: string | null;
+  /** Number of the autonomous system of the visitor's address (RFC 6793). */
+  readonly asn: number | null;
   readonly bot: {
     readonly kind: string;
     readonly verified: boolean;

@@ -65,7 +65,12 @@ const INNER_STEPS: Partial<Readonly<Record<FormField['kind'], string>>> = { obje
 /** The fields of each type's form and of a record's. */
 export function fieldDocument(): FieldDocument {
   const sections = new Map(fieldSections().map((section) => [section.name, section]));
-  const common = sections.get('rule')!.fields.filter(({ name }) => !NOT_IN_FORMS.has(name));
+  // The fields inside `conditions` are a section of their own in the reference.
+  const conditions = sections.get('conditions')!.fields;
+  const common = [
+    ...sections.get('rule')!.fields.filter(({ name }) => !NOT_IN_FORMS.has(name)),
+    ...conditions.map((field) => ({ ...field, name: `conditions.${field.name}` })),
+  ];
   const rules = RULE_TYPES.map((type): readonly [RuleType, FormSection] => {
     const { summary, fields, common: kind } = sections.get(type)!;
     const shared = common.filter(({ name }) => kind === 'path' || !PATH_FIELD.test(name));

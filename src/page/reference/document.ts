@@ -10,6 +10,7 @@ export interface Schema {
   readonly deprecated?: boolean;
   readonly default?: Json;
   readonly example?: Json;
+  readonly examples?: readonly Json[];
   readonly enum?: readonly Json[];
   readonly const?: Json;
   readonly format?: string;

@@ -220,6 +220,8 @@ function sampleAt(given: Schema, place: Place): Json {
   const schema = resolveSchema(given, place.document);
   const known = schema.example ?? schema.const ?? schema.default;
   if (known !== undefined) return known;
+  // A named part of several objects, such as the conditions of rules, has an example of the whole.
+  if (given.$ref !== undefined && schema.examples?.[0] !== undefined) return schema.examples[0];
   if (schema.enum !== undefined) return schema.enum.find((value) => value !== '') ?? schema.enum[0]!;
   if (schema.allOf !== undefined) return merged(schema.allOf.map((part) => sampleAt(part, place)));
   if (schema.anyOf !== undefined) return sampleAt(schema.anyOf[0]!, place);

@@ -158,7 +158,9 @@ function readEdge(yaml: YamlFile): EdgeFile {
     return { ok: false, sources, diagnostics };
   }
   checkFragment(yaml.value, lowering);
-  const parsed = parseRuleSet(lower(yaml.value, lowering));
+  const lowered = lower(yaml.value, lowering);
+  const ruleKeys = new Map([...rules].flatMap(([id, { key }]) => (key === null ? [] : [[id, key]])));
+  const parsed = parseRuleSet(lowered, { ruleKeys, partial: sources.fragment });
   for (const diagnostic of parsed.diagnostics) diagnostics.push(placed(diagnostic, yaml));
   diagnostics.sort(byPlace);
   const failed = diagnostics.some(({ severity }) => severity === 'error');

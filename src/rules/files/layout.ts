@@ -155,9 +155,26 @@ function layOutRoot(document: Document, root: YAMLMap, layout: Layout): void {
     else if (name === 'defaults' && isMap(value)) layOutFields(value, TEST_PARTS['defaults']!, layout);
     else if (name === 'records') layOutList(value, (record) => layOutRecord(record, layout));
     else if (name === 'rules')
-      layOutList(value, (rule) => layOutFields(rule, ruleOrder(rule.get('type')), layout));
+      layOutList(value, (rule) => {
+        sortInside(rule, '', layout);
+        layOutFields(rule, ruleOrder(rule.get('type')), layout);
+      });
     else if (name === 'tests' || name === 'invariants') layOutList(value, (test) => layOutTest(test, layout));
     else keepShort(value);
+  }
+}
+
+/** Sorts the mappings inside a rule that have an order. @param above the path of the mapping with a dot after it */
+function sortInside(map: YAMLMap, above: string, layout: Layout): void {
+  for (const { key, value } of map.items as readonly Pair[]) {
+    const path = `${above}${textOf(key)}`;
+    const order = layout.orders.inRules?.[path];
+    if (order === undefined) continue;
+    for (const one of isSeq(value) ? value.items : [value]) {
+      if (!isMap(one)) continue;
+      layout.sort(one, order);
+      sortInside(one, `${path}.`, layout);
+    }
   }
 }
 

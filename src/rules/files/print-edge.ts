@@ -4,8 +4,14 @@
  */
 import { Document, isMap, isSeq } from 'yaml';
 import { assert } from '../../base/diagnostics/assert.ts';
-import { APPLICATION_HOST, RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
+import {
+  APPLICATION_HOST,
+  RULE_TYPES,
+  type RuleType,
+  VALUE_MEMBERS,
+} from '../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from '../model/common.ts';
+import { CONDITION_NAMES, type Conditions } from '../model/conditions.ts';
 import { DOMAIN_SETTINGS, domainForm } from '../model/domain.ts';
 import type { Fields as FormFields } from '../model/form.ts';
 import { parseRule } from '../model/parse.ts';
@@ -14,6 +20,7 @@ import { absoluteName } from '../model/record-name.ts';
 import { ruleForm } from '../model/rule.ts';
 import type { DnsRecord, OriginPoolRule, Rule } from '../model/types.ts';
 import { LAYOUT_SCHEMA, layOut, layOutText } from './layout.ts';
+import { printTags } from './print-tags.ts';
 import { FILE_ORDER, type KeyOrders } from './test-schema.ts';
 
 /** The keys of `domain`: its name, its state, its settings. */
@@ -37,6 +44,7 @@ export const FILE_ORDERS: KeyOrders = {
   domain: DOMAIN_ORDER,
   record: RECORD_ORDER,
   rule: ruleOrder,
+  inRules: CONDITION_NAMES,
 };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -68,6 +76,8 @@ export interface PrintedEdge {
    * and disabled.
    */
   readonly orphans: readonly Rule[];
+  /** Rules that applied to requests with tags of deleted rules alone; they are printed without these, and disabled. */
+  readonly untagged: readonly Rule[];
 }
 
 /** Prints a domain: records in order of id, rules in order of phase, then priority, then id. */
@@ -78,11 +88,12 @@ export function printEdge({
   ids,
   comments,
   fragment,
-  ruleKeys,
+  ruleKeys = new Map(),
 }: PrintedDomain): PrintedEdge {
   assert(fragment !== true || ids, 'a fragment has the ids of its objects');
   const zone = [...records].sort((one, other) => one.id - other.id);
-  const ordered = [...rules].sort(byEvaluation);
+  const tags = printTags([...rules].sort(byEvaluation), { ids, fragment: fragment === true, ruleKeys });
+  const ordered = tags.rules;
   const scopes = scopesOf(domain.name, zone);
   const shown = ordered.map((rule) => ({ rule, scope: scopes(rule.record_ids) }));
   const byId = new Set(shown.flatMap(({ scope }) => (scope.kind === 'ids' ? scope.ids : [])));
@@ -96,7 +107,7 @@ export function printEdge({
       return { ...(numbered ? { id: placeOf(record.id) } : {}), ...shortRecord(record) };
     }),
     rules: shown.map(({ rule, scope }) => ({
-      ...(ids ? { id: rule.id } : {}),
+      ...(ids ? { id: rule.id } : numberOf(rule, tags.numbered)),
       ...keyOf(rule, ruleKeys),
       type: rule.type,
       ...(scope.kind === 'names' ? { records: scope.names } : {}),
@@ -116,15 +127,22 @@ export function printEdge({
       FILE_ORDERS,
     ),
     orphans: shown.flatMap(({ rule, scope }) => (scope.kind === 'gone' ? [rule] : [])),
+    untagged: tags.untagged,
   };
 }
 
 /** Options of a document that is built. */
 const BUILT = { ...LAYOUT_SCHEMA, aliasDuplicateObjects: false } as const;
 
+/** The id that tags name a rule by, as a field; none if no tag does. */
+function numberOf({ id }: Rule, numbered: ReadonlyMap<number, number>): { readonly id?: number } {
+  const number = numbered.get(id);
+  return number === undefined ? {} : { id: number };
+}
+
 /** The key of a rule as a field; none without a key. */
-function keyOf({ type, id }: Rule, keys: PrintedDomain['ruleKeys']): { readonly key?: string } {
-  const key = keys?.get(`${type}/${id}`);
+function keyOf({ type, id }: Rule, keys: ReadonlyMap<string, string>): { readonly key?: string } {
+  const key = keys.get(`${type}/${id}`);
   return key === undefined ? {} : { key };
 }
 
@@ -220,6 +238,8 @@ export function shortRule({ id: _, type, record_ids: __, ...fields }: Rule): Fie
   const short = { ...withoutDefaults(fields as unknown as Fields, ruleForm(type).fields) };
   const health = short['health_check'];
   if (health !== undefined) short['health_check'] = withoutUsual(type, 'health_check', health as Fields);
+  const { conditions } = short as { readonly conditions?: Conditions };
+  if (conditions !== undefined) short['conditions'] = shortConditions(conditions);
   const origins = short['origins'] as readonly Fields[] | undefined;
   if (origins !== undefined) short['origins'] = origins.map(shortOrigin);
   for (const name of ['host_match_type', 'path_includes']) {
@@ -241,6 +261,21 @@ function readsAs(type: RuleType, short: Fields, fields: object): boolean {
 function withoutUsual(type: RuleType, name: string, value: Fields): Fields {
   const standard = defaultsOf(ruleForm(type).fields)[name] as Fields;
   return Object.fromEntries(Object.entries(value).filter(([key, own]) => !same(own, standard[key])));
+}
+
+/** Conditions without the defaults of their entries. */
+function shortConditions(conditions: Conditions): Fields {
+  const short: Record<string, unknown> = { ...conditions };
+  for (const member of VALUE_MEMBERS) {
+    const list = conditions[member];
+    if (list === undefined) continue;
+    short[member] = list.map(({ values, ignore_case, ...condition }) => ({
+      ...condition,
+      ...(values.length === 0 ? {} : { values }),
+      ...(ignore_case ? { ignore_case } : {}),
+    }));
+  }
+  return short;
 }
 
 /** The fields of a pool origin when only its address is given; computed at the first call. */

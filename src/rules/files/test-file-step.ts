@@ -4,7 +4,7 @@
  */
 import { parseIp } from '../../base/addresses/ip.ts';
 import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
-import { MAX_ID } from '../../base/vocabulary/limits.ts';
+import { MAX_ASN, MAX_ID } from '../../base/vocabulary/limits.ts';
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
 import {
@@ -143,6 +143,7 @@ interface TestRequest {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly ip?: string;
   readonly country?: string;
+  readonly asn?: number;
   readonly bot?: { readonly kind: string; readonly verified: boolean } | null;
   readonly ja4?: string;
   readonly ja4h?: string;
@@ -228,6 +229,7 @@ function readRequest(
   const known = {
     ip: read('ip', (item) => readIp(item, notes)),
     country: read('country', (item) => readCountry(item, notes)),
+    asn: read('asn', (item) => readAsn(item, notes)),
     ja4: read('ja4', (item) => textOf(item, 'a text', notes)),
     ja4h: read('ja4h', (item) => textOf(item, 'a text', notes)),
     body: read('body', (item) => textOf(item, 'a text', notes)),
@@ -288,6 +290,12 @@ function readCountry(item: Item, notes: Notes): string | null {
   const message = 'must be a country of two letters';
   const remedy = 'write for example `DE`, or `unknown`';
   return notes.complain(item, { code: 'invalid_country', message, found: foundIn(item), remedy });
+}
+
+/** Reads the number of an autonomous system; `unknown` is an absent one. */
+function readAsn(item: Item, notes: Notes): number | null {
+  if (item.kind === 'scalar' && item.value === 'unknown') return null;
+  return integerOf(item, { least: 1, most: MAX_ASN }, notes);
 }
 
 /** The result of reading `bot`, wrapped so that `null` can mean a mistake. */

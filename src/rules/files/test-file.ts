@@ -6,7 +6,7 @@
  * A file has `tests`, a list, and optionally `defaults`, a `with` for all of them; and `invariants`, a list that
  * `rules/model/invariant.ts` reads. A test has
  * - `name`, and `request`: a method and a whole URL, not normalised;
- * - `with`: `ip`, `country`, `bot`, `ja4`, `ja4h`, `headers`, `user_agent`, `body`, `cleared`, `at`, and the state
+ * - `with`: `ip`, `country`, `asn`, `bot`, `ja4`, `ja4h`, `headers`, `user_agent`, `body`, `cleared`, `at`, and the state
  *   of the edge: `node`, `down` (addresses of pool origins), `busy` (address to number of open requests);
  * - `expect`: the visitor's outcome, and `would`: the shadow's, `nothing` when no dry_run rule matched;
  * - `response`: a status, and `by: origin` or `by: edge`; then `expect` is about the error page;

@@ -3,7 +3,7 @@
  * `test-file-step.ts`) accept exactly these keys, and editors complete and describe them. The page prints tests in this
  * order and does without the forms of rules, which the order of edge files follows from.
  */
-import { MAX_ID, MAX_INVARIANTS } from '../../base/vocabulary/limits.ts';
+import { MAX_ASN, MAX_ID, MAX_INVARIANTS } from '../../base/vocabulary/limits.ts';
 import { ACTIONS, BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import type { INVARIANT_FIELDS, WHEN_FIELDS } from '../model/invariant.ts';
 
@@ -38,6 +38,11 @@ export const WITH_KEYS = {
     pattern: '^([A-Za-z]{2}|unknown)$',
     description: "the visitor's country (ISO 3166-1 alpha-2); `unknown`: none",
     examples: ['DE'],
+  },
+  asn: {
+    description: "number of the autonomous system of the visitor's address; `unknown`: none",
+    examples: [64496],
+    anyOf: [{ type: 'integer', minimum: 1, maximum: MAX_ASN }, { enum: ['unknown'] }],
   },
   bot: {
     description: 'kind of bot, `{ kind, verified }`, or `none` for a visitor that is known to be no bot',
@@ -339,6 +344,8 @@ export interface KeyOrders {
   readonly record?: readonly string[];
   /** The keys of a rule of a type. */
   readonly rule?: (type: unknown) => readonly string[];
+  /** The keys of mappings inside a rule, by their path in it; of a list, those of each entry. */
+  readonly inRules?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** The keys of a file of either kind. */

@@ -54,12 +54,17 @@ const EMPTY_LIST: Problem = {
 function inclusion<Entry>(
   entries: () => z.ZodType<Entry[]>,
   what: string,
+  example: readonly Entry[],
 ): z.ZodOptional<z.ZodType<{ includes?: Entry[] | undefined; excludes?: Entry[] | undefined }>> {
   const member = z.strictObject({
-    includes: filled(entries()).optional().describe(`${what} that the rule applies to`),
+    includes: filled(entries())
+      .optional()
+      .describe(`${what} that the rule applies to`)
+      .meta({ examples: [example] }),
     excludes: filled(entries())
       .optional()
-      .describe(`${what} that the rule does not apply to; they win over \`includes\``),
+      .describe(`${what} that the rule does not apply to; they win over \`includes\``)
+      .meta({ examples: [example] }),
   });
   return checked(member, ({ includes, excludes }) =>
     includes === undefined && excludes === undefined ? NO_LIST : null,
@@ -110,9 +115,12 @@ const cookieName = checked(filledText(MAX_VALUE_NAME_CHARACTERS), (value) =>
 );
 
 /** The fields of one condition on a header, a query parameter or a cookie. */
-function valueFields<Name extends z.ZodType>(name: Name, what: string) {
+function valueFields<Name extends z.ZodType>(
+  name: Name,
+  { what, example }: { readonly what: string; readonly example: string },
+) {
   return {
-    name: name.describe(what),
+    name: name.describe(what).meta({ examples: [example] }),
     op: z
       .enum(CONDITION_OPS)
       .describe(
@@ -131,9 +139,12 @@ function valueFields<Name extends z.ZodType>(name: Name, what: string) {
 
 /** The fields of a condition, by the member that lists it. */
 const VALUE_FIELDS = {
-  headers: valueFields(headerName, 'name of the header, in any case'),
-  query: valueFields(filledText(MAX_VALUE_NAME_CHARACTERS), 'name of the parameter, not percent-encoded'),
-  cookies: valueFields(cookieName, 'name of the cookie'),
+  headers: valueFields(headerName, { what: 'name of the header, in any case', example: 'x-api-version' }),
+  query: valueFields(filledText(MAX_VALUE_NAME_CHARACTERS), {
+    what: 'name of the parameter, not percent-encoded',
+    example: 'debug',
+  }),
+  cookies: valueFields(cookieName, { what: 'name of the cookie', example: 'session' }),
 };
 
 /** A condition on a header, a query parameter or a cookie, as it is stored. */
@@ -149,18 +160,19 @@ const MEMBERS = {
     .optional()
     .describe('schemes of the request')
     .meta({ examples: [['http']] }),
-  ips: inclusion(() => list(ipEntry(), MAX_IPS), 'addresses, CIDR prefixes and ranges')
+  ips: inclusion(() => list(ipEntry(), MAX_IPS), 'addresses, CIDR prefixes and ranges', ['203.0.113.0/24'])
     .describe('addresses of visitors; an unknown one is in neither list')
     .meta({ examples: [{ excludes: ['203.0.113.0/24'] }] }),
-  countries: inclusion(() => list(country(), MAX_COUNTRIES), 'ISO 3166-1 alpha-2 codes')
+  countries: inclusion(() => list(country(), MAX_COUNTRIES), 'ISO 3166-1 alpha-2 codes', ['DE', 'AT'])
     .describe('countries of visitors; an unknown one is in neither list')
     .meta({ examples: [{ includes: ['DE', 'AT'] }] }),
-  asns: inclusion(() => list(integer(1, MAX_ASN)), 'numbers of autonomous systems')
+  asns: inclusion(() => list(integer(1, MAX_ASN)), 'numbers of autonomous systems', [64496])
     .describe("autonomous systems of visitors' addresses; an unknown one is in neither list")
     .meta({ examples: [{ includes: [64496] }] }),
   bot_kinds: inclusion(
     () => list(z.enum(['*', ...BOT_KINDS])),
     'kinds of bots, `*` for every classified bot,',
+    ['gptbot'],
   )
     .describe('kinds of bots; who is no classified bot is in neither list')
     .meta({ examples: [{ excludes: ['*'] }] }),
@@ -169,15 +181,20 @@ const MEMBERS = {
     .optional()
     .describe('`true`: only bots whose identity was verified; `false`: everybody else')
     .meta({ examples: [false] }),
-  ja4: inclusion(() => list(fingerprintEntry()), 'JA4 fingerprints, exact or a prefix that ends in `*`,')
+  ja4: inclusion(() => list(fingerprintEntry()), 'JA4 fingerprints, exact or a prefix that ends in `*`,', [
+    't13d1516h2_*',
+  ])
     .describe('fingerprints of the TLS ClientHello; an unknown one is in neither list')
     .meta({ examples: [{ includes: ['t13d1516h2_*'] }] }),
-  user_agents: inclusion(() => list(userAgent), 'wildcards over the User-Agent, without regard to case,')
+  user_agents: inclusion(() => list(userAgent), 'wildcards over the User-Agent, without regard to case,', [
+    '*curl*',
+  ])
     .describe('User-Agents; an absent one is in neither list')
     .meta({ examples: [{ includes: ['*curl*', 'python-requests/*'] }] }),
   tags: inclusion(
     () => list(filledText(), 50),
     'tagging rules of earlier phases, as `<type>/<id>` or by key,',
+    ['bot_route/7'],
   )
     .describe('tags that `fingerprint` and `bot_route` rules of earlier phases gave the request')
     .meta({ examples: [{ includes: ['bot_route/7'] }] }),
@@ -218,7 +235,7 @@ export const CONDITION_NAMES: Readonly<Record<string, readonly string[]>> = {
 export const CONDITIONS_FIELD = z
   .strictObject(MEMBERS)
   .optional()
-  .describe('what else must hold of a request; all members must, and inside a member any entry')
+  .describe('what else must hold of a request: all members, and inside a member any entry; default: nothing')
   .meta({ examples: [{ methods: ['POST'], headers: [{ name: 'authorization', op: 'absent' }] }] });
 
 /** The field as it is stored: absent without members. */

@@ -211,7 +211,7 @@ function readWellFormed(fields: Fields, input: object, failed: ReadonlySet<strin
 // Copies any value to plain data before the schemas read it, so that no getter or proxy of the value can throw during
 // the read or return different values to two reads.
 
-/** Levels that are copied: the deepest value a schema reads is `rules[i].origins[j].node_ids[k]`, six steps down. */
+/** Levels that are copied: the deepest value a schema reads is `rules[i].conditions.headers[j].values[k]`, seven steps down. */
 const DEEPEST = 8;
 /**
  * Entries of a list that are copied, and one more: ten times the longest list any schema accepts, so its length is

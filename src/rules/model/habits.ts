@@ -2,6 +2,7 @@
  * Names that people bring from other systems (nginx, Cloudflare, AWS WAF, Envoy, Terraform), each with what to write
  * here. A closed list: it serves messages only, and no name in it is accepted.
  */
+import { parseAsn } from '../../base/addresses/asn.ts';
 import { RULE_TYPES, type RuleType, TYPE_ALIASES } from '../../base/vocabulary/vocabulary.ts';
 
 /** The rule type that another system's name means; `null`: none. */
@@ -53,6 +54,20 @@ function isRule(known: readonly string[]): boolean {
   return known.includes('action_mode');
 }
 
+/** Whether the object is `conditions`. */
+function isConditions(known: readonly string[]): boolean {
+  return known.includes('verified_bot');
+}
+
+/** The remedy for a member of conditions by another name. */
+function included(field: string, value: unknown): HabitRemedy {
+  const { remedy } = write('includes', value);
+  return {
+    field,
+    remedy: remedy.replace(/`includes(.*)`$/, (_, given) => `\`${field}: { includes${given || ': […]'} }\``),
+  };
+}
+
 /** The remedy for `action`: the type decides what a rule does. */
 function actionRemedy(known: readonly string[], value: unknown): HabitRemedy | null {
   if (!isRule(known)) return null;
@@ -80,9 +95,10 @@ function nameRemedy(known: readonly string[], value: unknown): HabitRemedy | nul
 
 /** The remedy for addresses by another name. */
 function addressRemedy(known: readonly string[], value: unknown): HabitRemedy | null {
+  if (isConditions(known)) return included('ips', value);
   if (known.includes('ips')) return write('ips', value);
   if (!isRule(known) || known.includes('address')) return null;
-  return { remedy: 'only rules of type `drop` match addresses' };
+  return inConditions('{ ips: { includes: […] } }');
 }
 
 /** The remedy for paths by another name. */
@@ -93,8 +109,9 @@ function pathRemedy(known: readonly string[], value: unknown): HabitRemedy | nul
 
 /** The remedy for countries by another name. */
 function countryRemedy(known: readonly string[], value: unknown): HabitRemedy | null {
+  if (isConditions(known)) return included('countries', value);
   if (known.includes('countries')) return write('countries', value);
-  return isRule(known) ? { remedy: 'only rules of type `drop` match countries' } : null;
+  return isRule(known) ? inConditions('{ countries: { includes: [DE] } }') : null;
 }
 
 /** The remedy for an allowlist by another name. */
@@ -111,22 +128,57 @@ function isRecord(known: readonly string[]): boolean {
   return known.includes('mx_priority');
 }
 
+/** A remedy that names the field `conditions`. @param value its value as flow YAML */
+function inConditions(value: string): HabitRemedy {
+  return { remedy: `write \`conditions: ${value}\`` };
+}
+
+/** A habit for a condition of rules. @param example the value of `conditions`, or how it follows from the value given */
+function conditions(names: readonly string[], example: string | ((value: unknown) => string)): Habit {
+  return {
+    names,
+    remedy: (known, value) =>
+      known.includes('conditions')
+        ? inConditions(typeof example === 'string' ? example : example(value))
+        : null,
+  };
+}
+
+const HEADER_EXAMPLE = '{ headers: [{ name: x-api-version, op: equals, values: ["1"] }] }';
+
+/** The methods that were given, in capital letters. */
+function methodsOf(value: unknown): string {
+  const given = (Array.isArray(value) ? value : [value]).filter(
+    (one): one is string => typeof one === 'string' && /^[A-Za-z]{1,20}$/.test(one),
+  );
+  return `{ methods: [${given.length === 0 ? 'POST' : given.map((one) => one.toUpperCase()).join(', ')}] }`;
+}
+
+/** The numbers that were given, also with `AS` before them. */
+function asnsOf(value: unknown): string {
+  const given = (Array.isArray(value) ? value : [value]).flatMap((one) => parseAsn(String(one)) ?? []);
+  return `{ asns: { includes: [${given.length === 0 ? '64496' : given.join(', ')}] } }`;
+}
+
 /** Every habit; of several with one name, the first that fits the object counts. */
 const HABITS: readonly Habit[] = [
   { names: ['action', 'then', 'effect'], remedy: actionRemedy },
-  {
-    names: ['method', 'methods', 'verb', 'http_method', 'http_methods'],
-    remedy: inRules('rules have no method filter'),
-  },
-  {
-    names: ['header', 'headers', 'cookie', 'cookies', 'query', 'query_string', 'args', 'referer'],
-    remedy: inRules('rules match hosts and paths, not headers, cookies or queries'),
-  },
+  conditions(['method', 'methods', 'verb', 'http_method', 'http_methods'], methodsOf),
+  conditions(['scheme', 'schemes', 'protocol'], '{ schemes: [https] }'),
+  conditions(['header', 'headers', 'http_header', 'http_headers'], HEADER_EXAMPLE),
+  conditions(['referer', 'referrer'], '{ headers: [{ name: referer, op: prefix, values: ["https://…"] }] }'),
+  conditions(['cookie', 'cookies'], '{ cookies: [{ name: …, op: present }] }'),
+  conditions(
+    ['query', 'query_string', 'query_param', 'query_params', 'args', 'arg', 'params'],
+    '{ query: [{ name: …, op: present }] }',
+  ),
+  conditions(['asn', 'asns', 'as_number', 'as_numbers', 'asnum', 'ip_asn'], asnsOf),
+  conditions(['tag', 'tags'], '{ tags: { includes: [bot_route/7] } }'),
+  conditions(['verified_bot', 'verified_bots', 'verified'], '{ verified_bot: true }'),
+  renamed('user_agents', ['user_agent', 'ua', 'agent', 'agents']),
   renamed('bot_kinds', ['bots', 'bot', 'kinds', 'user_agent', 'user_agents', 'ua']),
-  {
-    names: ['user_agent', 'user_agents', 'ua', 'bot', 'bots'],
-    remedy: inRules('only rules of type `bot_route` and `fingerprint` distinguish clients'),
-  },
+  conditions(['user_agent', 'user_agents', 'ua'], '{ user_agents: { includes: ["*curl*"] } }'),
+  conditions(['bot', 'bots', 'bot_kind', 'bot_kinds'], '{ bot_kinds: { includes: ["*"] } }'),
   renamed('status_code', ['status']),
   {
     names: ['disabled', 'disable', 'active', 'inactive', 'enable', 'status', 'on', 'off', 'paused'],
@@ -141,6 +193,15 @@ const HABITS: readonly Habit[] = [
     remedy: inRules('write `action_mode: enforce` or `action_mode: dry_run`'),
   },
 
+  conditions(
+    ['if', 'when', 'condition', 'expression', 'filter', 'filters', 'matches'],
+    '{ methods: [POST] }',
+  ),
+  {
+    names: ['match'],
+    remedy: (known, value) =>
+      known.includes('conditions') && typeof value === 'object' ? inConditions('{ methods: [POST] }') : null,
+  },
   renamed('target', ['to', 'url', 'location', 'destination', 'redirect_to', 'redirect_url']),
   {
     names: [
@@ -188,6 +249,7 @@ const HABITS: readonly Habit[] = [
   renamed('limit', ['requests', 'rate', 'max', 'max_requests', 'requests_per_period', 'threshold']),
   renamed('window_sec', ['window', 'window_seconds', 'period', 'per', 'interval', 'duration', 'seconds']),
   listed('match_ja4', ['ja4', 'fingerprint', 'fingerprints']),
+  conditions(['ja4', 'fingerprint', 'fingerprints', 'match_ja4'], '{ ja4: { includes: ["t13d…"] } }'),
   listed('match_ja4h', ['ja4h']),
   renamed('key_by', ['key_type', 'by', 'characteristics', 'aggregate_by']),
   renamed('status_code', ['code', 'http_status']),

@@ -19,6 +19,7 @@ import { recordForm } from './record.ts';
 import { judgeOwnTarget, judgeRecordName } from './record-name.ts';
 import { createReport, type Problem, type Report, readIssue, unknownField } from './report.ts';
 import { ruleForm } from './rule.ts';
+import { judgeTag, type NamedRule, taggingBefore, tagsOf } from './tags.ts';
 import type { DnsRecord, Domain, Rule, RuleSet } from './types.ts';
 
 /**
@@ -58,12 +59,20 @@ const EDGE_FILE_SHAPE = {
     'this is the shape of an edge file: read its text with `readEdgeFile`, compile it with `edgeplan compile`, or give it to `createEdge({ file })`',
 } as const;
 
+/** The options of `parseRuleSet`. */
+interface RuleSetOptions {
+  /** Keys of rules by id, by which tags may name them; absent: tags name ids alone. */
+  readonly ruleKeys?: ReadonlyMap<number, string>;
+  /** The rules are some of those of a domain: a tag may name the id of another one. */
+  readonly partial?: boolean;
+}
+
 /**
  * Reads `{ domain, records, rules }`; each rule carries its `type` and `id`, each record its `id`. `entitlements` is
  * accepted and ignored: the entitlements of the subscription are checked when a rule is written. All mistakes are
  * reported together, with their field paths; warnings alone do not refuse the input.
  */
-export function parseRuleSet(input: unknown): Parsed<'ruleSet', RuleSet> {
+export function parseRuleSet(input: unknown, options: RuleSetOptions = {}): Parsed<'ruleSet', RuleSet> {
   return collect('ruleSet', input, (plain, reading) => {
     if (!isObject(plain)) {
       const message = 'must be an object with `domain`, `records` and `rules`';
@@ -84,6 +93,7 @@ export function parseRuleSet(input: unknown): Parsed<'ruleSet', RuleSet> {
     const domain = readForm(domainForm, named, { ...reading, path: ['domain'] });
     const records = readRecords(own(plain, 'records') ?? [], nameOf(plain), reading);
     const rules = readRules(own(plain, 'rules') ?? [], recordIdsOf(own(plain, 'records')), reading);
+    if (rules !== null) checkTags(rules, { ...options, listed: own(plain, 'rules'), report: reading.report });
     return domain === null || records === null || rules === null ? null : { domain, records, rules };
   });
 }
@@ -219,6 +229,40 @@ function checkAddressTotal(rules: readonly Rule[], report: Report): void {
     report.add('error', ['rules'], { code: 'address_budget', message, remedy: 'use prefixes or ranges' });
     return;
   }
+}
+
+/** What tags are checked with. */
+interface TagChecks extends RuleSetOptions {
+  /** The rules as they were written. */
+  readonly listed: unknown;
+  readonly report: Report;
+}
+
+/** Checks the tags that conditions name. Rules with mistakes of their own may be named. */
+function checkTags(rules: readonly Rule[], { listed, ruleKeys, partial = false, report }: TagChecks): void {
+  if (rules.every(({ conditions }) => conditions?.tags === undefined)) return;
+  const written = Array.isArray(listed) ? listed : [];
+  const named = written.flatMap((entry): NamedRule[] => {
+    const [type, ruleId] = isObject(entry) ? [own(entry, 'type'), own(entry, 'id')] : [];
+    if (typeof ruleId !== 'number' || !(RULE_TYPES as readonly unknown[]).includes(type)) return [];
+    return [{ type: type as RuleType, id: ruleId, key: ruleKeys?.get(ruleId) }];
+  });
+  const places = new Map(
+    written.map((entry, index) => [isObject(entry) ? own(entry, 'id') : undefined, index]),
+  );
+  for (const { id: ruleId, type, conditions } of rules) {
+    for (const { tag, path } of tagsOf(conditions)) {
+      if (report.full()) return;
+      const isElsewhere = partial && taggingBefore(type).some((one) => isIdOf(one, tag));
+      const problem = isElsewhere ? null : judgeTag(tag, type, named);
+      if (problem !== null) report.add('error', ['rules', places.get(ruleId)!, ...path], problem);
+    }
+  }
+}
+
+/** Whether a tag is `<type>/<id>`. */
+function isIdOf(type: RuleType, tag: string): boolean {
+  return tag.startsWith(`${type}/`) && /^[1-9][0-9]{0,9}$/.test(tag.slice(type.length + 1));
 }
 
 /** The context of one rule; `recordIds` as in `RuleOptions`. */

@@ -1,4 +1,5 @@
 /** What a line of an access log comes to, and how a reader completes a request with what the log lacks. */
+import { parseAsn } from '../../base/addresses/asn.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 
 /**
@@ -52,12 +53,24 @@ export interface ReaderContext {
   readonly botOf: (userAgent: string | undefined) => EdgeRequest['bot'];
   /** The country of an address; `null`: unknown. */
   readonly countryOf: (ip: string) => string | null;
+  /** The autonomous system of an address; `null`: unknown. */
+  readonly asnOf: (ip: string) => number | null;
   /** Counts requests by the facts that their lines lack. */
   readonly lacks: FactCounts;
 }
 
 /** Facts of a request that a log may lack. */
-export const LOG_FACTS = ['host', 'scheme', 'ip', 'country', 'user_agent', 'ja4', 'headers', 'time'] as const;
+export const LOG_FACTS = [
+  'host',
+  'scheme',
+  'ip',
+  'country',
+  'asn',
+  'user_agent',
+  'ja4',
+  'headers',
+  'time',
+] as const;
 /** One of LOG_FACTS. */
 export type LogFact = (typeof LOG_FACTS)[number];
 /** Requests without a fact. */
@@ -65,7 +78,7 @@ export type FactCounts = Record<LogFact, number>;
 
 /** Counters at zero. */
 export function createFactCounts(): FactCounts {
-  return { host: 0, scheme: 0, ip: 0, country: 0, user_agent: 0, ja4: 0, headers: 0, time: 0 };
+  return { host: 0, scheme: 0, ip: 0, country: 0, asn: 0, user_agent: 0, ja4: 0, headers: 0, time: 0 };
 }
 
 /** The fields of a line; an empty text is absent. */
@@ -78,6 +91,8 @@ export interface LineFields extends LoggedAnswer {
   readonly scheme: string;
   readonly ip: string;
   readonly country: string;
+  /** The number of an autonomous system. */
+  readonly asn: string;
   readonly ja4: string;
   /** Names are lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -97,14 +112,16 @@ export function unreadable(reason: string): LineNote {
   return { kind: 'unreadable', reason };
 }
 
-/** The request of a line, completed with the host, scheme, bot and country that the line lacks. */
+/** The request of a line, completed with the host, scheme, bot, country and autonomous system that the line lacks. */
 export function entryOf(fields: LineFields, context: ReaderContext): AccessEntry {
   const { lacks } = context;
   const agent = fields.headers['user-agent'];
   const bot = context.botOf(typeof agent === 'string' ? agent : agent?.[0]);
   const located = fields.country !== '' || fields.ip === '' ? fields.country : context.countryOf(fields.ip);
+  const asn = fields.asn !== '' ? parseAsn(fields.asn) : fields.ip === '' ? null : context.asnOf(fields.ip);
   if (fields.ip === '') lacks.ip++;
   if (located === null || located === '') lacks.country++;
+  if (asn === null) lacks.asn++;
   if (agent === undefined) lacks.user_agent++;
   if (fields.ja4 === '') lacks.ja4++;
   if (!fields.whole) lacks.headers++;
@@ -125,6 +142,7 @@ export function entryOf(fields: LineFields, context: ReaderContext): AccessEntry
       headers: fields.headers,
       ip: fields.ip === '' ? null : fields.ip,
       country: located === '' ? null : located,
+      asn,
       bot: fields.verified && bot ? { kind: bot.kind, verified: true } : bot,
       ja4: fields.ja4 === '' ? null : fields.ja4,
       // No log has bodies.

@@ -61,6 +61,7 @@ export function combinedReader(context: ReaderContext): LineReader {
         scheme: '',
         ip: head.ip,
         country: '',
+        asn: '',
         ja4: '',
         headers: combinedHeaders(
           agent === null ? '-' : field(line, agent.from, agent.end, escaped),
@@ -234,7 +235,7 @@ function requestOf(text: string): LoggedRequestLine | null {
 }
 
 /** What all of these formats lack. */
-const LACKED = { country: '', ja4: '', whole: false, verified: false, location: '' } as const;
+const LACKED = { country: '', asn: '', ja4: '', whole: false, verified: false, location: '' } as const;
 
 /** A reader of the fields of lines. */
 function fieldReader(

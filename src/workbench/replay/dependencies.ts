@@ -34,6 +34,7 @@ const NO_LISTS = { countries: [], ips: [] };
 const ASSUMED: Readonly<Partial<Record<ReplayFact, string>>> = {
   ip: 'no address',
   country: 'unknown',
+  asn: 'unknown',
   user_agent: 'no bot',
   ja4: 'unknown',
   ja4h: 'unknown',

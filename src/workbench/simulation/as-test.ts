@@ -101,6 +101,7 @@ function withFields(document: TraceDocument, asked: SimulatedRequest, subject: S
   return {
     ...(document.request.ip === null ? {} : { ip: document.request.ip }),
     ...(document.request.country === null ? {} : { country: document.request.country }),
+    ...(document.request.asn === undefined ? {} : { asn: document.request.asn }),
     ...(givenBot ? { bot: botField } : {}),
     ...(typeof request.ja4 === 'string' ? { ja4: request.ja4 } : {}),
     ...(typeof request.ja4h === 'string' ? { ja4h: request.ja4h } : {}),

@@ -76,7 +76,9 @@ export interface DecisionDocument {
 }
 
 /** The normalised request; fields as in `FactsTrace`. */
-export interface FactsDocument extends Omit<FactsTrace, 'pathWithoutParameters'> {
+export interface FactsDocument extends Omit<FactsTrace, 'pathWithoutParameters' | 'asn'> {
+  /** Absent: unknown. */
+  readonly asn?: number;
   readonly path_without_parameters: string | null;
 }
 
@@ -140,6 +142,6 @@ export function inspectionDocument(found: InspectionTrace): InspectionDocument {
 }
 
 /** The JSON document of the normalised request. */
-export function factsDocument({ pathWithoutParameters, ...facts }: FactsTrace): FactsDocument {
-  return { ...facts, path_without_parameters: pathWithoutParameters };
+export function factsDocument({ pathWithoutParameters, asn, ...facts }: FactsTrace): FactsDocument {
+  return { ...facts, ...(asn === null ? {} : { asn }), path_without_parameters: pathWithoutParameters };
 }

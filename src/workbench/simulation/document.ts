@@ -50,6 +50,8 @@ export interface RequestNote {
   readonly url: string;
   readonly ip: string | null;
   readonly country: string | null;
+  /** The number of an autonomous system; absent: unknown. */
+  readonly asn?: number;
   readonly bot: BotNote | null;
   readonly ja4: string | null;
   readonly ja4h: string | null;
@@ -65,6 +67,7 @@ export interface RequestNote {
 export const ASSUMED_INPUTS = [
   'ip',
   'country',
+  'asn',
   'ja4',
   'ja4h',
   'body',

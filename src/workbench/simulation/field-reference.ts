@@ -61,7 +61,7 @@ export interface FieldEntry {
 
 /** The fields of one kind of object. */
 export interface FieldSection {
-  /** What `edgeplan fields` calls it: a rule type, `rule`, `record`, `domain`, `edge.yaml` or `edge.test.yaml`. */
+  /** What `edgeplan fields` calls it: a rule type, `rule`, `conditions`, `record`, `domain`, `edge.yaml` or `edge.test.yaml`. */
   readonly name: string;
   readonly title: string;
   /** What the object is for, in one line. */
@@ -82,6 +82,7 @@ export function fieldSections(): readonly FieldSection[] {
   const properties = fieldsOf(edge);
   const domain = (properties['domain']!['anyOf'] as readonly JsonSchema[])[1]!;
   const common = pickFields(definitions['drop']!, [...RULE_FIELDS, ...PATH_NAMES]);
+  const conditions = common.properties['conditions']!;
   const test = schemaOf('test');
   return [
     ...RULE_TYPES.map((type): FieldSection => {
@@ -97,8 +98,26 @@ export function fieldSections(): readonly FieldSection[] {
     {
       name: 'rule',
       title: 'Fields of every rule',
-      summary: 'Which requests a rule applies to, and in which order; the path filter is not in every type',
-      fields: entriesOf({ ...common, properties: { ...common.properties, type: typeField(edge) } }, ''),
+      summary:
+        'Which requests a rule applies to, and in which order; the path filter is not in every type, and `conditions` has a section of its own',
+      fields: entriesOf(
+        {
+          ...common,
+          // Its fields are a section of their own.
+          properties: {
+            ...common.properties,
+            type: typeField(edge),
+            conditions: { ...conditions, properties: undefined },
+          },
+        },
+        '',
+      ),
+    },
+    {
+      name: 'conditions',
+      title: 'Fields of `conditions`',
+      summary: 'What else must hold of a request for a rule of any type to match; all that is written must',
+      fields: entriesOf(conditions, ''),
     },
     {
       name: 'record',

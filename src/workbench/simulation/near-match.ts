@@ -64,6 +64,14 @@ function pathProposals(filter: PathFilter): readonly Proposal[] {
     }));
 }
 
+/** An autonomous system of the list, or a number for documentation (RFC 5398) that is not excluded. */
+function asnProposals({ conditions }: Rule): readonly Proposal[] {
+  const { includes, excludes = [] } = conditions?.asns ?? {};
+  const candidates = includes ?? Array.from({ length: 16 }, (_, at) => 64_496 + at);
+  const asn = candidates.find((number) => !excludes.includes(number));
+  return asn === undefined ? [] : [{ facts: { asn }, flags: [`--asn ${asn}`] }];
+}
+
 /** A country of the list, or one outside an allowlist. */
 function countryProposals(rule: Rule): readonly Proposal[] {
   if (!('countries' in rule) || rule.countries.length === 0) return [];
@@ -118,12 +126,13 @@ function proposalsFor(check: CheckName, rule: Rule, ruleSet: RuleSet): readonly 
     case 'kind':
     case 'verified':
       return botProposals(rule);
+    case 'asn':
+      return asnProposals(rule);
     case 'ja4':
     case 'ja4h':
       return fingerprintProposals(rule, check);
     case 'method':
     case 'scheme':
-    case 'asn':
     case 'user_agent':
     case 'tag':
     case 'header':

@@ -62,6 +62,7 @@ function requestLines(document: TraceDocument, width: number): readonly Rendered
   const from = [
     `from ${request.ip ?? 'an unknown address'}`,
     request.country,
+    request.asn === undefined ? null : `AS${request.asn}`,
     botText(document),
     request.cleared.length === 0 ? null : `solved ${request.cleared.join(', ')}`,
     ...Object.entries(request.counted).map(
@@ -169,6 +170,7 @@ function dryRunLines(document: TraceDocument, width: number): readonly RenderedL
 const ASSUMED_WORDS: Readonly<Record<TraceDocument['assumptions'][number]['input'], string>> = {
   ip: 'address',
   country: 'country',
+  asn: 'AS number',
   ja4: 'ja4',
   ja4h: 'ja4h',
   body: 'body',

@@ -2,8 +2,10 @@
  * Reads a request from a URL and curl's options. The path is not normalised (curl would resolve `/a/../b` first),
  * because a simulator shows what an edge does with such a path.
  */
+import { parseAsn } from '../../base/addresses/asn.ts';
 import { COUNTRIES, meantCountry } from '../../base/addresses/countries.ts';
 import { parseIp } from '../../base/addresses/ip.ts';
+import { MAX_ASN } from '../../base/vocabulary/limits.ts';
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { nearest } from '../../rules/model/nearest.ts';
@@ -20,6 +22,8 @@ export interface RequestFlags {
   readonly data?: string | undefined;
   readonly ip?: string | undefined;
   readonly country?: string | undefined;
+  /** The number of an autonomous system, also with `AS` before it. */
+  readonly asn?: string | undefined;
   /** `kind`, `kind:verified` or `none`. */
   readonly bot?: string | undefined;
   readonly ja4?: string | undefined;
@@ -123,9 +127,9 @@ function readHeaders(flags: RequestFlags): Typed<Headers> {
   return good(headers);
 }
 
-/** The first mistake in address, country and clearances; `null` when there is none. */
+/** The first mistake in address, country, autonomous system and clearances; `null` when there is none. */
 function checkFacts(flags: RequestFlags): string | null {
-  const { ip, country, cleared } = flags;
+  const { ip, country, asn, cleared } = flags;
   if (ip !== undefined && parseIp(ip, new Uint32Array(4)) === 0)
     return `\`${ip}\` is not an IPv4 or IPv6 address`;
   if (country !== undefined && !COUNTRIES.has(country.toUpperCase())) {
@@ -133,6 +137,8 @@ function checkFacts(flags: RequestFlags): string | null {
     const remedy = meant === null ? 'write two letters such as DE (ISO 3166-1)' : `did you mean ${meant}?`;
     return `\`${country}\` is not a country; ${remedy}`;
   }
+  if (asn !== undefined && parseAsn(asn) === null)
+    return `\`${asn}\` is not the number of an autonomous system; write 1 to ${MAX_ASN}`;
   const odd = cleared?.find((entry) => !/^[a-z_]+\/~?[a-z0-9-]+$/.test(entry));
   return odd === undefined
     ? null
@@ -162,6 +168,7 @@ export function readRequest(url: string, flags: RequestFlags & { readonly now: n
     now: flags.now,
     ...(flags.ip === undefined ? {} : { ip: flags.ip }),
     ...(flags.country === undefined ? {} : { country: flags.country.toUpperCase() }),
+    ...(flags.asn === undefined ? {} : { asn: parseAsn(flags.asn) }),
     ...(bot.value === undefined ? {} : { bot: bot.value }),
     ...(flags.ja4 === undefined ? {} : { ja4: flags.ja4 }),
     ...(flags.ja4h === undefined ? {} : { ja4h: flags.ja4h }),

@@ -2,6 +2,7 @@
  * Evaluates a stream of requests: one JSON object per input line, one decision per output line, in order. Memory is
  * constant: only the current line is stored, and reading pauses while the output is not consumed.
  */
+import { isAsn } from '../../base/addresses/asn.ts';
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { MAX_ASN } from '../../base/vocabulary/limits.ts';
 import type { Decision } from '../../engine/evaluator/decision.ts';
@@ -47,8 +48,7 @@ const SHAPES: Readonly<Record<keyof EdgeRequest, Shape>> = {
   country: MAYBE_TEXT,
   asn: {
     is: `null, or the number of an autonomous system, 1 to ${MAX_ASN}`,
-    accepts: (value) =>
-      value === null || (Number.isInteger(value) && Number(value) > 0 && Number(value) <= MAX_ASN),
+    accepts: (value) => value === null || isAsn(value),
   },
   bot: { is: 'null, or an object like {"kind":"gptbot","verified":true}', accepts: isBot },
   ja4: MAYBE_TEXT,

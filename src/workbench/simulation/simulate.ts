@@ -235,6 +235,7 @@ function requestNote(input: AccountInput): RequestNote {
     url: input.url,
     ip: facts.ip,
     country: facts.country,
+    ...(facts.asn === null ? {} : { asn: facts.asn }),
     bot: bot === null ? null : { ...bot, from: input.genericBot ? 'generic' : bot.from },
     ja4: facts.ja4,
     ja4h: facts.ja4h,

@@ -14,9 +14,9 @@ import { parseRule } from '../../../rules/model/parse.ts';
 import {
   createPatternBook,
   type ExistingPatterns,
-  type RegexSubject,
   patternCost,
   patternKey,
+  type RegexSubject,
 } from '../../../rules/model/pattern.ts';
 import { createReport } from '../../../rules/model/report.ts';
 import { originsOfRule, ruleForm } from '../../../rules/model/rule.ts';

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { RULE_TYPES, type RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import { COMMON_FIELDS, PATH_FIELDS } from '../../../rules/model/common.ts';
+import { CONDITIONS_FIELD } from '../../../rules/model/conditions.ts';
 import { type DocumentKind, documentFields } from '../../../rules/model/fields.ts';
 import { RULE_FORMS } from '../../../rules/model/rule.ts';
 
@@ -30,6 +31,18 @@ const ANSWERED: Partial<Record<RuleType, z.ZodRawShape>> = {
     content_bytes: z.record(z.string(), z.int()).describe('empty in lists'),
   },
 };
+
+/** The conditions of an answer and of a request. An update replaces them whole, so its schema is that of a create. */
+const CONDITIONS = {
+  answer: named('RuleConditions', 'answer'),
+  request: named('RuleConditionsWrite', 'request'),
+};
+
+/** The conditions as a schema of their own, which the rules of all types refer to. */
+function named(id: string, kind: DocumentKind): z.ZodType {
+  const { conditions } = documentFields({ conditions: CONDITIONS_FIELD }, kind);
+  return present(conditions).meta({ id }).optional();
+}
 
 /** The schemas of one type in the OpenAPI document. */
 interface RuleShapes {
@@ -63,10 +76,10 @@ function shapesOf(type: RuleType): RuleShapes {
 
 /** The fields of a rule that a request carries. */
 function requestFields(type: RuleType, kind: DocumentKind): z.ZodRawShape {
-  return documentFields(RULE_FORMS[type].fields, kind);
+  return { ...documentFields(RULE_FORMS[type].fields, kind), conditions: CONDITIONS.request };
 }
 
-/** The fields of a rule in an answer: all are there but `record_id`, and optional lists are stored as lists. */
+/** The fields of a rule in an answer: all are there but `record_id` and `conditions`, and optional lists are stored as lists. */
 function answeredFields(type: RuleType): z.ZodRawShape {
   const { own, hasPath } = RULE_FORMS[type];
   const { record_id, ...common } = documentFields(COMMON_FIELDS, 'answer');
@@ -74,6 +87,7 @@ function answeredFields(type: RuleType): z.ZodRawShape {
   return {
     record_id: present(record_id).optional(),
     ...mapFields(common, present),
+    conditions: CONDITIONS.answer,
     ...path,
     ...documentFields(own, 'answer'),
     ...ANSWERED[type],

@@ -30,6 +30,7 @@ export const FACT_HEADERS = [
   'x-edgeplan-port',
   'x-edgeplan-ja4',
   'x-edgeplan-country',
+  'x-edgeplan-asn',
   'x-edgeplan-body',
 ] as const;
 /** One of `FACT_HEADERS`. */

@@ -4,6 +4,7 @@
  * a header cannot have, is a refusal.
  */
 import { METHODS } from 'node:http';
+import { parseAsn } from '../../../base/addresses/asn.ts';
 import { canonicalIp } from '../../../base/addresses/ip.ts';
 import { DEFAULT_PORTS } from '../../decide/exchange.ts';
 import type { ProxiedBody, ProxiedRequest } from '../../decide/proxied.ts';
@@ -115,7 +116,7 @@ function addressIn(value: string | undefined, trustedHops: number): string | Con
 }
 
 /** The facts that a proxy may leave out. */
-type OptionalFacts = Pick<ProxiedRequest, 'protocol' | 'port' | 'serverName' | 'ja4' | 'country'>;
+type OptionalFacts = Pick<ProxiedRequest, 'protocol' | 'port' | 'serverName' | 'ja4' | 'country' | 'asn'>;
 
 /** Their default: HTTP/1.1, the port of the scheme, nothing known. */
 function readOptional(facts: Facts, scheme: 'http' | 'https'): OptionalFacts | ContractRefusal {
@@ -128,6 +129,9 @@ function readOptional(facts: Facts, scheme: 'http' | 'https'): OptionalFacts | C
   if (ja4 !== undefined && !/^[0-9a-z_]{1,64}$/.test(ja4)) return refusal('malformed', 'x-edgeplan-ja4');
   const country = facts['x-edgeplan-country'];
   if (country !== undefined && !/^[A-Z]{2}$/.test(country)) return refusal('malformed', 'x-edgeplan-country');
+  const sentAsn = facts['x-edgeplan-asn'];
+  const asn = sentAsn === undefined ? undefined : parseAsn(sentAsn);
+  if (asn === null) return refusal('malformed', 'x-edgeplan-asn');
   const name = facts['x-edgeplan-sni'];
   // A name in a handshake has ASCII letters, digits, dots and hyphens alone (RFC 6066 §3); some clients send `_`, or an address.
   if (name !== undefined && !/^[0-9A-Za-z._:-]{1,253}$/.test(name)) {
@@ -139,6 +143,7 @@ function readOptional(facts: Facts, scheme: 'http' | 'https'): OptionalFacts | C
     serverName: name?.toLowerCase() ?? null,
     ...(ja4 === undefined ? {} : { ja4 }),
     ...(country === undefined ? {} : { country }),
+    ...(asn === undefined ? {} : { asn }),
   };
 }
 

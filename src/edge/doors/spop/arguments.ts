@@ -2,6 +2,7 @@
  * Arguments of NOTIFY messages: by their names, in any order and in any number of messages. In: the payload of the frame. Out:
  * the request as HAProxy saw it, or the reason for which it cannot be decided. `fixtures/proxies/spoe.cfg` sends them.
  */
+import { isAsn, parseAsn } from '../../../base/addresses/asn.ts';
 import { canonicalIp } from '../../../base/addresses/ip.ts';
 import { lowerName } from '../../../base/http/header-fields.ts';
 import type { ProxiedBody, ProxiedRequest } from '../../decide/proxied.ts';
@@ -26,6 +27,7 @@ const NAMES = [
   'body_end',
   'ja4',
   'country',
+  'asn',
 ] as const;
 /** One of `NAMES`. */
 export type ArgumentName = (typeof NAMES)[number];
@@ -109,6 +111,8 @@ function requestOf(values: Values): ReadArguments {
   if (ja4 === undefined) return refused(values, 'ja4');
   const country = optionalText(values.get('country'));
   if (country === undefined) return refused(values, 'country');
+  const asn = asnOf(values.get('asn'));
+  if (asn === undefined) return refused(values, 'asn');
   const request: ProxiedRequest = {
     scheme,
     method,
@@ -122,6 +126,7 @@ function requestOf(values: Values): ReadArguments {
     body,
     ...(ja4 === null ? NOTHING : { ja4 }),
     ...(country === null ? NOTHING : { country }),
+    ...(asn === null ? NOTHING : { asn }),
   };
   return { ok: true, request, sentTarget };
 }
@@ -166,6 +171,13 @@ function hostOf(values: Values, headers: Headers): string | null {
 function optionalText(value: SpopValue | undefined): string | null | undefined {
   if (value === undefined || value === null || value === '') return null;
   return typeof value === 'string' ? value : undefined;
+}
+
+/** An autonomous system, as number or text (`map_ip_int`, `map_ip`); 0 and an empty text are an absent one. `undefined`: the value is none. */
+function asnOf(value: SpopValue | undefined): number | null | undefined {
+  if (value === undefined || value === null || value === '' || value === 0) return null;
+  if (typeof value === 'string') return parseAsn(value) ?? undefined;
+  return isAsn(value) ? value : undefined;
 }
 
 /** The visitor's address; `null`: HAProxy has none, as behind a unix socket. `undefined`: the value is no address. */

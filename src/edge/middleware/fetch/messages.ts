@@ -108,7 +108,7 @@ function finishHeaders(headers: Headers, { id }: Decided, settings: EdgeSettings
 }
 
 /** Facts about the visitor that a `Request` does not contain. */
-export interface FetchFacts extends Pick<EdgeRequest, 'country' | 'bot' | 'ja4' | 'ja4h'> {
+export interface FetchFacts extends Pick<EdgeRequest, 'country' | 'asn' | 'bot' | 'ja4' | 'ja4h'> {
   /** The visitor's address; `null` unknown. */
   readonly ip: string | null;
   /** `HTTP/1.1`, `HTTP/2`; `waf` signatures inspect it. Default: `HTTP/1.1`. */

@@ -78,6 +78,7 @@ const OPTIONS: OptionKinds<NodeEdgeOptions> = {
   secret: SECRET,
   signatures: SIGNATURES,
   countries: TEXT,
+  asns: TEXT,
   botRanges: TEXT,
   botDns: FLAG,
   facts: FUNCTION,
@@ -86,13 +87,13 @@ const OPTIONS: OptionKinds<NodeEdgeOptions> = {
   ...LISTENERS,
 };
 
-/** Milliseconds between polls of the country database and the ranges of bots. */
+/** Milliseconds between polls of the databases and the ranges of bots. */
 const FILES_MS = 30_000;
 
 /**
  * Makes an edge.
  * @throws PlanFault when one of `plans`, or `signatures`, cannot be opened; RangeError when `secret` is too short; Error
- * naming an entry of `trustProxy` that is no address, the errors of `file`, a missing `countries` or `botRanges`, or why the folder of `control` cannot be used;
+ * naming an entry of `trustProxy` that is no address, the errors of `file`, a missing `countries`, `asns` or `botRanges`, or why the folder of `control` cannot be used;
  * TypeError naming an option that is unknown or of a wrong kind
  * @example
  * ```ts
@@ -129,7 +130,8 @@ export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdg
   await started(follow(options, plans, telling), (followed) => followed?.stop());
   const files = await started(
     openClassificationFiles({
-      database: options.countries ?? null,
+      countries: options.countries ?? null,
+      asns: options.asns ?? null,
       ranges: options.botRanges ?? null,
       pollMs: FILES_MS,
       onProblem: ({ file, reason }) => telling.fault(new Error(reason), `the file \`${file}\``),
@@ -142,6 +144,7 @@ export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdg
   );
   const classifier = createClassifier({
     countries: files.countries,
+    asns: files.asns,
     ranges: files.ranges,
     resolver: options.botDns === false ? null : createBotResolver([]),
     clock: () => performance.now(),
@@ -203,8 +206,8 @@ function createParts(): Parts {
 }
 
 /** @throws Error naming the option whose file or folder is missing; later problems of its content go to `onFault` */
-async function checkReadable({ countries, botRanges }: NodeEdgeOptions): Promise<void> {
-  for (const [name, path] of Object.entries({ countries, botRanges })) {
+async function checkReadable({ countries, asns, botRanges }: NodeEdgeOptions): Promise<void> {
+  for (const [name, path] of Object.entries({ countries, asns, botRanges })) {
     if (path === undefined) continue;
     await access(path).catch((cause: Error) => {
       throw new Error(`\`${name}\` cannot be read: ${cause.message}`, { cause });

@@ -36,6 +36,8 @@ export interface NodeEdgeOptions extends EdgeListeners {
    * that is no such database goes to `onFault`, and countries are unknown. Default: countries are unknown.
    */
   readonly countries?: string;
+  /** A database of autonomous systems in the same format, in the same way. Default: `countries`, which may have them too. */
+  readonly asns?: string;
   /** A folder of address ranges that bots' operators publish, `googlebot.json` and the like. */
   readonly botRanges?: string;
   /** Whether DNS verifies visitors that claim to be a bot. Default: true. */

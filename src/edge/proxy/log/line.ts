@@ -3,6 +3,7 @@
  * an `EdgeRequest` without its secrets, so that `edgeplan replay` can evaluate the same line under another rule set;
  * `withheld` names what it lacks.
  */
+import { isAsn } from '../../../base/addresses/asn.ts';
 import { originText } from '../../../engine/evaluator/decision.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import type { Decision, EdgeRequest, Match, Uninspected } from '../../../engine/evaluator/index.ts';
@@ -257,8 +258,9 @@ function logRequest(request: EdgeRequest): RequestPart {
     if (safe !== value && withheld.length < MAX_WITHHELD) withheld.push(cut(name, MAX_HOST));
   }
   const { scheme, method, protocol, port, ip, country, bot, ja4, now, cleared } = request;
+  const asn = isAsn(request.asn) ? request.asn : undefined;
   const line = { scheme, method: cut(method, MAX_HOST), host: cutHost(request.host), target };
-  const facts = { protocol, port, headers, ip, country, bot, ja4, now, cleared };
+  const facts = { protocol, port, headers, ip, country, asn, bot, ja4, now, cleared };
   return { request: { ...line, ...facts }, withheld };
 }
 

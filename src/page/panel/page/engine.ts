@@ -87,6 +87,7 @@ function flagsOf(form: RequestForm): RequestFlags {
     data: form.body === '' ? undefined : form.body,
     ip: given(form.ip),
     country: given(form.country),
+    asn: given(form.asn),
     bot: given(form.bot),
     ja4: given(form.ja4),
     ja4h: given(form.ja4h),

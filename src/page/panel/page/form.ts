@@ -6,6 +6,7 @@ export interface RequestForm {
   readonly url: string;
   readonly ip: string;
   readonly country: string;
+  readonly asn: string;
   readonly agent: string;
   readonly bot: string;
   readonly ja4: string;
@@ -31,6 +32,7 @@ export const EMPTY_FORM: RequestForm = {
   url: '',
   ip: '',
   country: '',
+  asn: '',
   agent: '',
   bot: '',
   ja4: '',

@@ -100,6 +100,7 @@ function fullLine(): Readonly<Record<string, unknown>> {
       headers: { accept: '*/*', 'x-forwarded-for': ['192.0.2.1', '192.0.2.2'] },
       ip: '192.0.2.1',
       country: 'DE',
+      asn: 64_496,
       bot: { kind: 'gptbot', verified: true },
       ja4: 't13d',
       now: NOW,

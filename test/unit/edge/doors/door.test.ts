@@ -47,7 +47,7 @@ function deciderOf({ isOpen, bug = null, hasPlans }: Broken) {
     services: {
       plans: table,
       challenges: createChallenges({ secrets: () => ({ current: secret, previous: [] }), cost: 20 }),
-      classifier: { country: bug === 'deciding' ? fail : () => null, bot: () => undefined },
+      classifier: { country: bug === 'deciding' ? fail : () => null, asn: () => null, bot: () => undefined },
       unserved: createUnserved({ plans: table, listed: false, onUnserved: () => undefined }),
     },
     requestLog: { done: bug === 'logging' ? fail : () => undefined },

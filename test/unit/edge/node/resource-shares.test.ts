@@ -31,6 +31,7 @@ function options(more: Partial<EdgeNodeOptions> = {}): EdgeNodeOptions {
     diskCache: true,
     signatures: null,
     countries: null,
+    asns: null,
     botRanges: null,
     nodeId: null,
     perOrigin: 256,

@@ -56,6 +56,7 @@ describe('the classifier', () => {
     });
     classifier = createClassifier({
       countries: () => null,
+      asns: () => null,
       ranges: (kind) =>
         kind === 'gptbot'
           ? createRanges(readRanges('{"prefixes":[{"ipv4Prefix":"192.0.2.128/25"}]}'))
@@ -153,17 +154,20 @@ describe('the files of the classifier', () => {
 
   test('changed files are read again; a broken one is reported once, and its previous content stays in use', async () => {
     const problems: string[] = [];
-    const database = join(folder, 'country.mmdb');
+    const countries = join(folder, 'country.mmdb');
+    const asns = join(folder, 'asn.mmdb');
     const ranges = join(folder, 'ranges');
     mkdirSync(ranges);
-    writeFileSync(database, writeMmdb({ '203.0.113.0/24': { country: { iso_code: 'DE' } } }));
+    writeFileSync(countries, writeMmdb({ '203.0.113.0/24': { country: { iso_code: 'DE' } } }));
+    writeFileSync(asns, writeMmdb({ '203.0.113.0/24': { autonomous_system_number: 64_496 } }));
     writeFileSync(join(ranges, 'googlebot.json'), '{"prefixes":[{"ipv4Prefix":"66.249.64.0/27"}]}');
     writeFileSync(join(ranges, 'googlebot.special.json'), '{"prefixes":[{"ipv4Prefix":"66.249.90.0/27"}]}');
     writeFileSync(join(ranges, 'README.md'), 'left alone');
     const onProblem = ({ file, reason }: { file: string; reason: string }): number =>
       problems.push(`${file.slice(folder.length + 1)}: ${reason}`);
-    const files = await openClassificationFiles({ database, ranges, pollMs: 30, onProblem });
+    const files = await openClassificationFiles({ countries, asns, ranges, pollMs: 30, onProblem });
     expect(files.countries()?.country('203.0.113.7')).toBe('DE');
+    expect(files.asns()?.asn('203.0.113.7')).toBe(64_496);
     expect(files.ranges('googlebot')?.has('66.249.64.1')).toBe(true);
     expect(files.ranges('googlebot')?.has('66.249.90.1')).toBe(true);
     expect(files.ranges('bingbot')).toBeUndefined();
@@ -174,24 +178,29 @@ describe('the files of the classifier', () => {
       writeFileSync(join(folder, 'new'), content);
       renameSync(join(folder, 'new'), file);
     };
-    replace(database, writeMmdb({ '203.0.113.0/24': { country: { iso_code: 'FR' } } }));
+    replace(countries, writeMmdb({ '203.0.113.0/24': { country: { iso_code: 'FR' } } }));
     await expect.poll(() => files.countries()?.country('203.0.113.7')).toBe('FR');
+    replace(asns, writeMmdb({ '203.0.113.0/24': { autonomous_system_number: 64_497 } }));
+    await expect.poll(() => files.asns()?.asn('203.0.113.7')).toBe(64_497);
     replace(join(ranges, 'bingbot.json'), '{"prefixes":[{"ipv4Prefix":"192.0.2.0/24"}]}');
     await expect.poll(() => files.ranges('bingbot')?.has('192.0.2.1')).toBe(true);
 
-    replace(database, 'damaged');
+    replace(countries, 'damaged');
+    replace(asns, 'damaged');
     replace(join(ranges, 'googlebot.json'), '{');
     replace(join(ranges, 'nobody.json'), '{"prefixes":[]}');
     // Readings that are requested at the same time report a version of a file once.
     await Promise.all([files.reload(), files.reload(), files.reload()]);
-    await expect.poll(() => problems.length).toBe(3);
+    await expect.poll(() => problems.length).toBe(4);
     await files.reload();
     expect([...problems].sort().map((problem) => problem.split(':')[0])).toEqual([
+      'asn.mmdb',
       'country.mmdb',
       'ranges/googlebot.json',
       'ranges/nobody.json',
     ]);
     expect(files.countries()?.country('203.0.113.7')).toBe('FR');
+    expect(files.asns()?.asn('203.0.113.7')).toBe(64_497);
     expect(files.ranges('googlebot')?.has('66.249.64.1')).toBe(true);
     rmSync(join(ranges, 'bingbot.json'));
     await expect.poll(() => files.ranges('bingbot')).toBeUndefined();
@@ -201,14 +210,50 @@ describe('the files of the classifier', () => {
   test('missing files are reported as problems, and the classifier still opens', async () => {
     const problems: string[] = [];
     const files = await openClassificationFiles({
-      database: join(folder, 'none.mmdb'),
+      countries: join(folder, 'none.mmdb'),
+      asns: join(folder, 'no-asn.mmdb'),
       ranges: join(folder, 'none'),
       pollMs: 60_000,
       onProblem: ({ reason }) => problems.push(reason),
     });
     await files.reload();
-    expect(problems).toHaveLength(2);
+    expect(problems).toHaveLength(3);
     expect(files.countries()).toBeNull();
+    expect(files.asns()).toBeNull();
     files.close();
+  });
+
+  test('a database that has both facts answers for both, under one option or under both', async () => {
+    const both = { country: { iso_code: 'DE' }, autonomous_system_number: 64_496 };
+    const combined = join(folder, 'both.mmdb');
+    writeFileSync(combined, writeMmdb({ '203.0.113.0/24': both }));
+    const other = join(folder, 'asn.mmdb');
+    writeFileSync(other, writeMmdb({ '203.0.113.0/24': { autonomous_system_number: 64_511 } }));
+    const problems: string[] = [];
+    for (const [asns, expected] of [
+      [null, 64_496],
+      [combined, 64_496],
+      [other, 64_511],
+    ] as const) {
+      const onProblem = ({ reason }: { reason: string }): number => problems.push(reason);
+      const files = await openClassificationFiles({
+        countries: combined,
+        asns,
+        ranges: null,
+        pollMs: 60_000,
+        onProblem,
+      });
+      const classifier = createClassifier({
+        countries: files.countries,
+        asns: files.asns,
+        ranges: files.ranges,
+        resolver: null,
+        clock: () => 0,
+      });
+      expect([classifier.country('203.0.113.7'), classifier.asn('203.0.113.7')]).toEqual(['DE', expected]);
+      expect([classifier.country('192.0.2.7'), classifier.asn('192.0.2.7')]).toEqual([null, null]);
+      files.close();
+    }
+    expect(problems).toEqual([]);
   });
 });

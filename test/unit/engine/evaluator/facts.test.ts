@@ -53,6 +53,12 @@ describe('facts', () => {
     ['a country with a blank', { country: 'DE ' }, { country: null }],
     ['marks instead of letters', { country: '@[' }, { country: null }],
     ['letters beyond ASCII', { country: 'ÄÖ' }, { country: null }],
+    ['an autonomous system', { asn: 64_496 }, { asn: 64_496 }],
+    ['the greatest one', { asn: 4_294_967_295 }, { asn: 4_294_967_295 }],
+    ['one beyond it', { asn: 4_294_967_296 }, { asn: null }],
+    ['the reserved one', { asn: 0 }, { asn: null }],
+    ['an autonomous system as text', { asn: '64496' }, { asn: null }],
+    ['a fraction of one', { asn: 1.5 }, { asn: null }],
     [
       'a bot',
       { bot: { kind: 'gptbot', verified: true } },
@@ -90,6 +96,7 @@ describe('facts', () => {
     const full = request({
       ip: '192.0.2.1',
       country: 'DE',
+      asn: 64_496,
       bot: { kind: 'gptbot', verified: true },
       ja4: 'a',
       ja4h: 'b',

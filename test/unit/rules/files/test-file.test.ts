@@ -61,6 +61,7 @@ describe('with', () => {
         'with:',
         '  ip: 203.0.113.7',
         '  country: de',
+        '  asn: 64496',
         '  bot: { kind: gptbot, verified: true }',
         '  ja4: t13d1516h2_8daaf6152771_02713d6af862',
         '  headers: { X-Trace: 1, Accept: [text/html, text/plain] }',
@@ -82,6 +83,7 @@ describe('with', () => {
       headers: { 'x-trace': '1', accept: ['text/html', 'text/plain'], 'user-agent': 'GPTBot' },
       ip: '203.0.113.7',
       country: 'DE',
+      asn: 64_496,
       bot: { kind: 'gptbot', verified: true },
       ja4: 't13d1516h2_8daaf6152771_02713d6af862',
       body: 'a=b',
@@ -93,7 +95,7 @@ describe('with', () => {
   });
 
   test('`unknown` leaves a fact out, and `bot: none` is a visitor that is not a bot', () => {
-    const step = read(one('with: { ip: unknown, country: unknown, bot: none }'))[0]?.steps[0];
+    const step = read(one('with: { ip: unknown, country: unknown, asn: unknown, bot: none }'))[0]?.steps[0];
     expect(step?.request).toEqual({
       method: 'GET',
       scheme: 'https',
@@ -113,6 +115,8 @@ describe('with', () => {
   test.each([
     ['ip: 203.0.113.07', 'must be an IPv4 or IPv6 address, found `203.0.113.07`'],
     ['country: Germany', 'must be a country of two letters'],
+    ['asn: AS64496', 'must be a whole number from 1 to 4294967295, found `AS64496`'],
+    ['asn: 0', 'must be a whole number from 1'],
     ['bot: gptbo', 'is not a kind of bot, found `gptbo`; write `gptbot`'],
     ['bot: { verified: true }', 'must name the `kind` of bot'],
     ['at: yesterday', 'must be a time with its zone'],

@@ -13,8 +13,26 @@ function told(type: RuleType, input: object): readonly string[] {
 }
 
 test.each<[RuleType, object, string]>([
-  ['drop', { method: 'POST' }, 'rules have no method filter'],
-  ['origin_pool', { methods: ['POST'] }, 'rules have no method filter'],
+  ['drop', { method: 'post' }, 'write `conditions: { methods: [POST] }`'],
+  ['origin_pool', { methods: ['POST', 'put'] }, 'write `conditions: { methods: [POST, PUT] }`'],
+  ['waf', { verb: {} }, 'write `conditions: { methods: [POST] }`'],
+  ['drop', { scheme: 'http' }, 'write `conditions: { schemes: [https] }`'],
+  [
+    'drop',
+    { header: 'x-a' },
+    'write `conditions: { headers: [{ name: x-api-version, op: equals, values: ["1"] }] }`',
+  ],
+  ['cache', { cookie: 'a' }, 'write `conditions: { cookies: [{ name: …, op: present }] }`'],
+  ['cache', { query: 'a' }, 'write `conditions: { query: [{ name: …, op: present }] }`'],
+  ['waf', { asn: 'AS64500' }, 'write `conditions: { asns: { includes: [64500] } }`'],
+  ['rate_limit', { asns: [64_500, 64_501] }, 'write `conditions: { asns: { includes: [64500, 64501] } }`'],
+  ['waf', { ja4: 't13*' }, 'write `conditions: { ja4: { includes: ["t13d…"] } }`'],
+  ['waf', { bot: 'gptbot' }, 'write `conditions: { bot_kinds: { includes: ["*"] } }`'],
+  ['waf', { tags: ['bot_route/1'] }, 'write `conditions: { tags: { includes: [bot_route/7] } }`'],
+  ['waf', { if: 'x' }, 'write `conditions: { methods: [POST] }`'],
+  ['waf', { when: { method: 'POST' } }, 'write `conditions: { methods: [POST] }`'],
+  ['waf', { match: { method: 'POST' } }, 'write `conditions: { methods: [POST] }`'],
+  ['waf', { match: '/admin' }, 'write `path_includes: ["/admin"]`'],
   ['drop', { action: 'block' }, 'the type of a rule says what it does: write `type: drop`'],
   ['captcha', { action: 'challenge' }, 'the type of a rule says what it does: write `type: captcha`'],
   ['drop', { action: 'log' }, 'write `action_mode: dry_run`, which'],
@@ -22,10 +40,10 @@ test.each<[RuleType, object, string]>([
   ['drop', { path: '/admin/*' }, 'write `path_includes: ["/admin/*"]`'],
   ['fingerprint', { path: '/admin/*' }, 'rules of this type match hosts, not paths'],
   ['drop', { ip: '192.0.2.1' }, 'write `ips: ["192.0.2.1"]`'],
-  ['waf', { ip: '192.0.2.1' }, 'only rules of type `drop` match addresses'],
+  ['waf', { ip: '192.0.2.1' }, 'write `conditions: { ips: { includes: […] } }`'],
   ['drop', { ip_excludes: ['192.0.2.1'] }, 'list them in `ips`, with `ip_match_type: exclude`'],
   ['drop', { country: 'DE' }, 'write `countries: ["DE"]`'],
-  ['waf', { country: 'DE' }, 'only rules of type `drop` match countries'],
+  ['waf', { country: 'DE' }, 'write `conditions: { countries: { includes: [DE] } }`'],
   ['cache', { host: 'a.example.com' }, 'write `host_includes: ["a.example.com"]`'],
   ['rate_limit', { period: 60 }, 'write `window_sec`'],
   ['rate_limit', { window_seconds: 60 }, 'write `window_sec`'],
@@ -34,11 +52,23 @@ test.each<[RuleType, object, string]>([
   ['cache', { ttl: 60 }, 'write `edge_ttl_sec`'],
   ['drop', { name: 'office only' }, 'rules have no name or note of their own'],
   ['drop', { key: 'office' }, 'only rules of an edge file have a `key`'],
-  ['drop', { user_agent: 'curl' }, 'only rules of type `bot_route` and `fingerprint` distinguish clients'],
+  ['drop', { user_agent: 'curl' }, 'write `conditions: { user_agents: { includes: ["*curl*"] } }`'],
 ])('a %s rule with %o is refused with the remedy `%s`', (type, input, remedy) => {
   const [first, ...others] = told(type, input);
   expect(first).toContain(`: is not a known field; ${remedy}`);
   expect(others).toEqual([]);
+});
+
+test.each<[object, string]>([
+  [{ ip: '192.0.2.1' }, 'ip: is not a known field; write `ips: { includes: ["192.0.2.1"] }`'],
+  [{ country: ['DE'] }, 'country: is not a known field; write `countries: { includes: […] }`'],
+  [{ user_agent: 'curl' }, 'user_agent: is not a known field; write `user_agents`'],
+  [{ method: ['GET'] }, 'method: is not a known field; did you mean `methods`?'],
+  [{ asn: [1] }, 'asn: is not a known field; did you mean `asns`?'],
+  [{ ips: { include: ['192.0.2.1'] } }, 'ips.include: is not a known field; did you mean `includes`?'],
+  [{ headers: [{ header: 'a', op: 'present' }] }, 'headers[0].header: is not a known field;'],
+])('conditions with %o are refused with `%s`', (conditions, message) => {
+  expect(told('waf', { conditions }).join('\n')).toContain(`conditions.${message}`);
 });
 
 test.each<[string, object, string]>([

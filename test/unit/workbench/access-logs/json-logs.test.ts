@@ -32,8 +32,11 @@ describe('nginx-json', () => {
       { scheme: 'http', time: Number.NaN },
     ],
     [
-      { method: 'GET', path: '/', country: 'DE', ja4: 't13d1516h2_8daaf6152771_02713d6af862' },
-      { country: 'DE', ja4: 't13d1516h2_8daaf6152771_02713d6af862' },
+      {
+        ...{ method: 'GET', path: '/', country: 'DE', geoip2_asn: '64496' },
+        ja4: 't13d1516h2_8daaf6152771_02713d6af862',
+      },
+      { country: 'DE', asn: 64_496, ja4: 't13d1516h2_8daaf6152771_02713d6af862' },
     ],
     [
       { request: 'GET / HTTP/1.1', remote_addr: '2001:db8::1', status: '404', country: '-' },
@@ -182,12 +185,13 @@ describe('cloudflare', () => {
       protocol: 'HTTP/2',
       headers: { 'user-agent': CLOUDFLARE.ClientRequestUserAgent, 'accept-language': 'en' },
       country: 'us',
+      asn: 64_500,
       ja4: CLOUDFLARE.JA4,
       bot: { kind: 'googlebot', verified: true },
       time: TIME,
       status: 200,
     });
-    expect(lacks).toMatchObject({ host: 0, scheme: 0, country: 0, ja4: 0, headers: 1 });
+    expect(lacks).toMatchObject({ host: 0, scheme: 0, country: 0, asn: 0, ja4: 0, headers: 1 });
   });
 
   it.each([

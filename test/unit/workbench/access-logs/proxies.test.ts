@@ -117,10 +117,12 @@ describe('cloudfront', () => {
       'cs-protocol': 'wss',
       'sc-status': '101',
       'c-country': 'DE',
+      asn: '64496',
     };
     expect(requestOf('cloudfront', JSON.stringify(fields))).toMatchObject({
       target: '/a',
       country: 'DE',
+      asn: 64_496,
       scheme: 'https',
       status: 101,
       time: Date.UTC(2026, 0, 31, 12, 0, 0, 250),

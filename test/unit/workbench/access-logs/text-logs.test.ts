@@ -37,6 +37,7 @@ describe('combined', () => {
       scheme: 1,
       ip: 0,
       country: 1,
+      asn: 1,
       user_agent: 1,
       ja4: 1,
       headers: 1,

@@ -26,6 +26,10 @@ describe('asTest', () => {
     );
   });
 
+  it('has the autonomous system', () => {
+    expect(testFor('https://shop.example.com/', { asn: '64496' })).toContain('    with: { asn: 64496 }\n');
+  });
+
   it('expects the error page when a status was given', () => {
     const response = { status: 502, madeBy: 'edge' as const };
     const text = testFor('https://shop.example.com/', { cleared: ['captcha/shop-captcha'] }, { response });

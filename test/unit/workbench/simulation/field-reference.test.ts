@@ -92,8 +92,8 @@ test.each(FORMS)('a %s states the default of each field, or requires it', (_name
   const unsaid = Object.entries(properties).filter(
     ([name, field]) => !required.includes(name) && (field as Schema)['default'] === undefined,
   );
-  // Absent: the record ids, the match type of no hosts, and every path; their descriptions say so.
-  const meant = ['record_id', 'record_ids', 'host_match_type', 'path_includes'];
+  // Absent: the record ids, the match type of no hosts, every path, and no conditions; their descriptions say so.
+  const meant = ['record_id', 'record_ids', 'host_match_type', 'path_includes', 'conditions'];
   expect(unsaid.map(([name]) => name).filter((name) => !meant.includes(name))).toEqual([]);
 });
 
@@ -107,17 +107,22 @@ describe('the OpenAPI document', () => {
     document = JSON.parse((await documentRoutes(ROUTES)).json) as Document;
   }, 60_000);
 
+  /** The schema itself, or the named one that it refers to. */
+  function resolved(schema: Schema): Schema {
+    const { $ref } = schema;
+    return typeof $ref === 'string' ? document.components.schemas[$ref.split('/').at(-1)!]! : schema;
+  }
+
   /** The fields of a request body, those of objects inside too. */
   function fieldsOf(schema: Schema, above: string): readonly FieldEntry[] {
     const { $ref, anyOf, allOf, items, properties } = schema;
-    if (typeof $ref === 'string')
-      return fieldsOf(document.components.schemas[$ref.split('/').at(-1)!]!, above);
+    if (typeof $ref === 'string') return fieldsOf(resolved(schema), above);
     const parts = [...((anyOf ?? []) as Schema[]), ...((allOf ?? []) as Schema[])];
     return [
       ...parts.flatMap((part) => fieldsOf(part, above)),
       ...(items === undefined ? [] : fieldsOf(items as Schema, `${above}[]`)),
       ...Object.entries((properties ?? {}) as Record<string, Schema>).flatMap(([key, field]) => [
-        { name: `${above}.${key}`, schema: field, required: false },
+        { name: `${above}.${key}`, schema: resolved(field), required: false },
         ...fieldsOf(field, `${above}.${key}`),
       ]),
     ];

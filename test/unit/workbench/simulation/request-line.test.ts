@@ -93,13 +93,15 @@ describe('curl options', () => {
 describe('facts', () => {
   it('are absent from the request when not given', () => {
     const bare = request('https://x');
-    for (const name of ['ip', 'country', 'bot', 'ja4', 'ja4h', 'body', 'cleared'])
+    for (const name of ['ip', 'country', 'asn', 'bot', 'ja4', 'ja4h', 'body', 'cleared'])
       expect(bare).not.toHaveProperty(name);
     expect(bare.now).toBe(NOW);
   });
 
   it('are read and checked', () => {
     expect(request('https://x', { country: 'ru' }).country).toBe('RU');
+    expect(request('https://x', { asn: '64496' }).asn).toBe(64_496);
+    expect(request('https://x', { asn: 'AS4294967295' }).asn).toBe(4_294_967_295);
     expect(request('https://x', { ip: '2001:db8::1' }).ip).toBe('2001:db8::1');
     expect(request('https://x', { bot: 'gptbot' }).bot).toEqual({ kind: 'gptbot', verified: false });
     expect(request('https://x', { bot: 'gptbot:verified' }).bot).toEqual({ kind: 'gptbot', verified: true });
@@ -110,6 +112,8 @@ describe('facts', () => {
   it('are refused when malformed, instead of counting as unknown', () => {
     expect(refusal('https://x', { ip: '010.0.0.1' })).toBe('`010.0.0.1` is not an IPv4 or IPv6 address');
     expect(refusal('https://x', { country: 'Russia' })).toMatch(/is not a country/);
+    for (const asn of ['0', '4294967296', 'AS', '-1', '1.5', '64496x'])
+      expect(refusal('https://x', { asn })).toMatch(/is not the number of an autonomous system; write 1 to /);
     expect(refusal('https://x', { bot: 'gptbto' })).toBe(
       '`gptbto` is not a kind of bot; did you mean gptbot?',
     );

@@ -88,13 +88,15 @@ describe('a stream of requests', () => {
       { bot: { kind: 'gptbot', verifed: true } },
       { now: '2026-01-01' },
       { cleared: 'captcha/9' },
+      { asn: 'AS64496' },
+      { asn: 0 },
       { scheme: null },
-      { ip: 'none', country: null, bot: null, ja4: null, headers: { a: ['b'] }, cleared: [] },
+      { ip: 'none', country: null, asn: null, bot: null, ja4: null, headers: { a: ['b'] }, cleared: [] },
     ];
     const found = await all(lines.map((line) => JSON.stringify(line)).join('\n'));
     expect(summary(found)).toEqual([
       '1 `contry` is not a field of a request; did you mean `country`?',
-      '2 `colour` is not a field of a request; the fields are scheme, method, host, target, protocol, port, headers, ip, country, bot, ja4, ja4h, body, bodyError, bodyTruncated, now, cleared',
+      '2 `colour` is not a field of a request; the fields are scheme, method, host, target, protocol, port, headers, ip, country, asn, bot, ja4, ja4h, body, bodyError, bodyTruncated, now, cleared',
       '3 `ip` must be text or null, found 5',
       '4 `host` must be text, or a list of texts, found a list of 2 entries',
       '5 `headers` must be an object of lower-case names, each with a text or a list of texts, found an object',
@@ -102,8 +104,10 @@ describe('a stream of requests', () => {
       '7 `bot` must be null, or an object like {"kind":"gptbot","verified":true}, found an object',
       '8 `now` must be milliseconds since the epoch, a number, found `2026-01-01`',
       '9 `cleared` must be a list of texts such as ["captcha/9"], found `captcha/9`',
-      '10 `scheme` must be text, found null',
-      '11 refuse',
+      '10 `asn` must be null, or the number of an autonomous system, 1 to 4294967295, found `AS64496`',
+      '11 `asn` must be null, or the number of an autonomous system, 1 to 4294967295, found 0',
+      '12 `scheme` must be text, found null',
+      '13 refuse',
     ]);
   });
 

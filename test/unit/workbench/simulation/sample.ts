@@ -179,6 +179,7 @@ export const SHOP_TRACE: Trace = {
     query: 'id=7',
     ip: '203.0.113.7',
     country: 'RU',
+    asn: null,
     bot: { kind: 'gptbot', verified: false, from: 'user-agent' },
     ja4: null,
     ja4h: null,

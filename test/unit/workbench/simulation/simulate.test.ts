@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { loadPlan } from '../../../../src/engine/evaluator/index.ts';
-import { refOf } from '../../../../src/workbench/simulation/document.ts';
+import { type RuleNote, refOf, type TraceDocument } from '../../../../src/workbench/simulation/document.ts';
 import { nearMatch } from '../../../../src/workbench/simulation/near-match.ts';
+import { paint } from '../../../../src/workbench/simulation/paint.ts';
+import { renderTrace } from '../../../../src/workbench/simulation/render.ts';
 import type { RequestFlags } from '../../../../src/workbench/simulation/request-line.ts';
-import { simulate } from '../../../../src/workbench/simulation/simulate.ts';
+import { type SimulatedRequest, simulate } from '../../../../src/workbench/simulation/simulate.ts';
 import { asked, SHOP, subjectOf } from './shop.ts';
 
 /** Past the shop's captcha. */
@@ -109,6 +111,40 @@ describe('simulate', () => {
     expect(document.decision).toMatchObject({ action: 'refuse', status: 421, by: null });
     expect(document.error_page).toBe(null);
     expect(document.counts.considered).toBe(0);
+  });
+});
+
+describe('the autonomous system', () => {
+  it('is part of the document and of its text, and only where it is known', () => {
+    const [without, known] = [{}, { asn: '64496' }].map((flags) => simulate(SHOP, asked(URL, flags)));
+    expect(known!.request.asn).toBe(64_496);
+    expect(known!.facts.asn).toBe(64_496);
+    const lines = (document: TraceDocument): string =>
+      paint(renderTrace(document, { width: 100, all: false }), false);
+    expect(lines(known!)).toContain('from an unknown address · AS64496 · plan');
+    expect(JSON.stringify(without)).not.toContain('"asn"');
+    expect(lines(without!)).toBe(lines(known!).replace(' · AS64496', ''));
+  });
+
+  it('is an assumption where a rule depends on it, and part of a request that matches', () => {
+    const rules = [
+      '{ type: drop, conditions: { asns: { includes: [64500, 64501], excludes: [64500] } } }',
+      '{ type: drop, conditions: { asns: { excludes: [64496] } } }',
+    ];
+    const subject = subjectOf(
+      `domain: example.com\nrecords: [{ name: shop, type: A, destination: 192.0.2.1, proxied: true }]\nrules: [${rules.join(', ')}]\n`,
+    );
+    const given = asked('https://shop.example.com/');
+    expect(simulate(subject, given).assumptions).toContainEqual({
+      input: 'asn',
+      value: 'not given',
+      affects: ['drop/1', 'drop/2'],
+    });
+    const excluded = asked('https://shop.example.com/', { asn: '64496' });
+    const rulesOf = (one: SimulatedRequest): readonly RuleNote[] =>
+      simulate(subject, one).phases.flatMap((phase) => phase.rules);
+    expect(nearMatch(subject, excluded, rulesOf(excluded)[0]!)).toBe('https://shop.example.com/ --asn 64501');
+    expect(nearMatch(subject, excluded, rulesOf(excluded)[1]!)).toBe('https://shop.example.com/ --asn 64497');
   });
 });
 

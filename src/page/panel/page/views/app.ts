@@ -203,6 +203,7 @@ function factOptions({ asked: { request, world, response } }: Answered): readonl
   const facts = {
     ip: request.ip,
     country: request.country,
+    asn: request.asn == null ? undefined : String(request.asn),
     bot: botText,
     ja4: request.ja4,
     ja4h: request.ja4h,

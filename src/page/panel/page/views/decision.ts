@@ -174,6 +174,7 @@ const FIELD_OF: Readonly<
 > = {
   ip: { field: 'ip', word: 'IP address' },
   country: { field: 'country', word: 'country' },
+  asn: { field: 'asn', word: 'AS number' },
   ja4: { field: 'ja4', word: 'JA4' },
   ja4h: { field: 'ja4h', word: 'JA4H' },
   body: { field: 'body', word: 'body' },

@@ -174,9 +174,10 @@ export function factsForm({ state }: { readonly state: PageState }): VNode {
     names.some((name) => form[name] !== EMPTY_FORM[name]);
   const conditions = ['at', 'status', 'node', 'cleared', 'counted', 'down'] as const;
   return html`<aside class="facts" aria-label="Request">
-    <${group} form=${form} title="Visitor" names=${['ip', 'country', 'agent', 'bot', 'ja4', 'ja4h']} open=${WIDE}>
+    <${group} form=${form} title="Visitor" names=${['ip', 'country', 'asn', 'agent', 'bot', 'ja4', 'ja4h']} open=${WIDE}>
       <${textField} form=${form} name="ip" label="IP address" placeholder="203.0.113.7" list=${ADDRESSES} />
       <${textField} form=${form} name="country" label="Country" placeholder="DE" />
+      <${textField} form=${form} name="asn" label="AS number" placeholder="64496" />
       <${textField} form=${form} name="agent" label="User-Agent" placeholder="none" list=${AGENTS} wide />
       <${botField} form=${form} />
       <${textField} form=${form} name="ja4" label="JA4" placeholder="t13d1516h2_…" wide />

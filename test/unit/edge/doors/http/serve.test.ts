@@ -127,6 +127,7 @@ describe('the contract', () => {
     ['a port that is none', 'malformed', { 'X-Edgeplan-Port': '65536' }],
     ['a protocol that is none', 'malformed', { 'X-Edgeplan-Protocol': 'h2' }],
     ['a country that is none', 'malformed', { 'X-Edgeplan-Country': 'de' }],
+    ['an autonomous system that is none', 'malformed', { 'X-Edgeplan-Asn': '0' }],
     ['a fingerprint that is none', 'malformed', { 'X-Edgeplan-Ja4': 'A b' }],
     ['a name that is none', 'malformed', { 'X-Edgeplan-Sni': '{http.request.tls.server_name}' }],
   ])('refuses %s with 403, counted as %s and logged once', async (_case, fault, headers) => {
@@ -159,7 +160,7 @@ describe('the contract', () => {
     const { request } = door!.journal[0]!.exchange!;
     expect(request).toMatchObject({
       ...{ scheme: 'https', method: 'GET', host: 'shop.localhost', target: '/a?b=c', ip: '203.0.113.7' },
-      ...{ port: 443, protocol: 'HTTP/1.1', country: null },
+      ...{ port: 443, protocol: 'HTTP/1.1', country: null, asn: null },
     });
     expect(Object.keys(request.headers!).sort()).toEqual(
       ['cookie', 'forwarded', 'host', 'x-envoy-external-address', 'x-original-method', 'x-original-url']
@@ -174,10 +175,17 @@ describe('the contract', () => {
     const headers = {
       ...{ 'X-Edgeplan-Protocol': 'HTTP/2.0', 'X-Edgeplan-Port': '8443', 'X-Edgeplan-Country': 'DE' },
       ...{ 'X-Edgeplan-Ja4': 't13d1516h2_8daaf6152771_b186095e22b6', 'X-Edgeplan-Sni': 'Shop.localhost' },
+      ...{ 'X-Edgeplan-Asn': '64496' },
     };
     expect((await ask({ headers })).status).toBe(200);
     expect(door!.journal[0]!.exchange!.request).toMatchObject({
-      ...{ protocol: 'HTTP/2', port: 8443, country: 'DE', ja4: 't13d1516h2_8daaf6152771_b186095e22b6' },
+      ...{
+        protocol: 'HTTP/2',
+        port: 8443,
+        country: 'DE',
+        asn: 64_496,
+        ja4: 't13d1516h2_8daaf6152771_b186095e22b6',
+      },
     });
     expect((await ask({ headers: { ...headers, 'X-Edgeplan-Sni': 'other.test' } })).status).toBe(421);
   });

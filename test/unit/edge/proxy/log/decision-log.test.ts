@@ -108,6 +108,7 @@ describe('a line of the decision log', () => {
       target: '/blocked?a=1',
       headers: { 'user-agent': 'curl/8', referer: 'https://x.test/?token=1' },
       country: 'DE',
+      asn: 64_496,
       ja4: 't13d',
     });
     log.done({ ...entry, octets: 12, durationMs: 0.123456, cache: 'miss', markdown: 'rendered' });
@@ -125,6 +126,7 @@ describe('a line of the decision log', () => {
         target: '/blocked?a=1',
         ip: '203.0.113.7',
         country: 'DE',
+        asn: 64_496,
         ja4: 't13d',
         headers: { 'user-agent': 'curl/8', referer: 'https://x.test/?token=REDACTED' },
       },
@@ -140,6 +142,14 @@ describe('a line of the decision log', () => {
       fault: null,
     });
     expect(requestMistake(lines()[0]!.request as never)).toBeNull();
+  });
+
+  it('has an autonomous system only if it is known', async () => {
+    const { log, lines } = open({ rate: 1 });
+    for (const asn of [undefined, null, 0, Number.NaN, 4_294_967_295]) log.done(subject.entry({ asn }));
+    await log.close();
+    expect(lines().map(({ request }) => request!.asn)).toEqual([...Array(4).fill(undefined), 4_294_967_295]);
+    for (const { request } of lines()) expect(requestMistake(request as never)).toBeNull();
   });
 
   it('redacts each of several Referer headers', async () => {

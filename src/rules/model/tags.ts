@@ -1,0 +1,99 @@
+/**
+ * Tags that conditions name (semantics §12): each is `<type>/<id>`, `<type>/<key>` or the key of a rule that tags requests
+ * and is evaluated before the rule that has the condition. In: an entry and the rules that are known. Out: the rule
+ * that is meant, or what is wrong with the entry.
+ */
+import { type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
+import type { Conditions } from './conditions.ts';
+import type { Problem } from './report.ts';
+
+/** The types whose rules tag requests. */
+export const TAGGING_TYPES = ['fingerprint', 'bot_route'] as const satisfies readonly RuleType[];
+
+/** A rule that a tag may name. */
+export interface NamedRule {
+  readonly type: RuleType;
+  readonly id: number;
+  /** Absent: the rule has no key. */
+  readonly key?: string | undefined;
+}
+
+/** The tagging types that are evaluated before a type. */
+export function taggingBefore(type: RuleType): readonly RuleType[] {
+  return TAGGING_TYPES.filter((tagging) => RULE_TYPES.indexOf(tagging) < RULE_TYPES.indexOf(type));
+}
+
+/** The rule that a tag names, by its key before its id; `null`: none of these. */
+export function ruleOfTag<R extends NamedRule>(tag: string, rules: readonly R[]): R | null {
+  const slash = tag.indexOf('/');
+  if (slash < 0) return rules.find(({ key }) => key === tag) ?? null;
+  const [type, name] = [tag.slice(0, slash), tag.slice(slash + 1)];
+  const ofType = rules.filter((rule) => rule.type === type);
+  return ofType.find(({ key }) => key === name) ?? ofType.find(({ id }) => String(id) === name) ?? null;
+}
+
+/** Rules that a remedy names. */
+const MOST_NAMED = 8;
+
+/** What is wrong with a tag in the conditions of a rule of a type; `null`: nothing. @param rules all that are known */
+export function judgeTag(tag: string, type: RuleType, rules: readonly NamedRule[]): Problem | null {
+  const meant = ruleOfTag(tag, rules);
+  const before = taggingBefore(type);
+  if (meant !== null && before.includes(meant.type)) return null;
+  const tagging = rules.filter((rule) => before.includes(rule.type));
+  return {
+    code: 'unknown_tag',
+    message: messageOf(meant, type),
+    found: quoteValue(tag),
+    remedy: before.length === 0 ? 'leave `tags` out' : remedyOf(tagging, before),
+  };
+}
+
+function messageOf(meant: NamedRule | null, type: RuleType): string {
+  if (taggingBefore(type).length === 0)
+    return `must not be in a rule of type \`${type}\`, before which no rule tags requests`;
+  if (meant === null) return 'names no rule that tags requests';
+  return (TAGGING_TYPES as readonly RuleType[]).includes(meant.type)
+    ? `names a rule of type \`${meant.type}\`, which is not evaluated before rules of type \`${type}\``
+    : `names a rule of type \`${meant.type}\`, which tags no request`;
+}
+
+function remedyOf(tagging: readonly NamedRule[], before: readonly RuleType[]): string {
+  if (tagging.length === 0) {
+    const types = before.map((one) => `\`${one}\``).join(' or ');
+    return `add a rule of type ${types} first, which tags requests`;
+  }
+  const named = tagging.slice(0, MOST_NAMED).map(({ type, id, key }) => `\`${type}/${key ?? id}\``);
+  const more = tagging.length > MOST_NAMED ? ` or ${tagging.length - MOST_NAMED} more` : '';
+  return `name ${named.join(', ')}${more}`;
+}
+
+/** The tags of conditions, with the path of each below the rule. */
+export function tagsOf(
+  conditions: Conditions | undefined,
+): readonly { readonly tag: string; readonly path: FieldPath }[] {
+  return (['includes', 'excludes'] as const).flatMap((list) =>
+    (conditions?.tags?.[list] ?? []).map((tag, index) => ({
+      tag,
+      path: ['conditions', 'tags', list, index],
+    })),
+  );
+}
+
+/** The conditions with each tag replaced; a tag without a replacement is left out, and so is a list without tags. */
+export function withTags(conditions: Conditions, replace: (tag: string) => string | null): Conditions {
+  const { tags, ...others } = conditions;
+  if (tags === undefined) return conditions;
+  const lists = (['includes', 'excludes'] as const).flatMap((list) => {
+    const replaced = tags[list]?.flatMap((tag) => replace(tag) ?? []) ?? [];
+    return replaced.length === 0 ? [] : [[list, replaced] as const];
+  });
+  if (lists.length === 0) return others;
+  // In the order of the members, as stored conditions are.
+  return Object.fromEntries(
+    Object.keys(conditions).map((name) =>
+      name === 'tags' ? [name, Object.fromEntries(lists)] : [name, others[name as keyof typeof others]],
+    ),
+  ) as Conditions;
+}
