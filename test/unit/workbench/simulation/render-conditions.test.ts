@@ -118,10 +118,9 @@ describe('a check of a condition', () => {
       'the visitor is no classified bot, so it is in no conditions.bot_kinds.includes',
       'conditions.bot_kinds.includes[0]',
     ]);
-    expect(checksOf(bots, { userAgent: 'SomeCrawler/1.0 (+https://example.net/bot)' })[0]).toMatchObject([
-      'kind',
-      false,
-      'bot generic-bot is not in conditions.bot_kinds.includes [gptbot]',
-    ]);
+    expect(checksOf(bots, { userAgent: 'SomeCrawler/1.0 (+https://example.net/bot)' })[0]).toMatchObject({
+      1: false,
+      2: 'bot generic-bot is not in conditions.bot_kinds.includes [gptbot]',
+    });
   });
 });
