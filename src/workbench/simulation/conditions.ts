@@ -76,6 +76,7 @@ function unknownFacts(rules: readonly RuleTrace[], known: Known): readonly Assum
   const facts = [
     { input: 'ip', given: request.ip, check: 'ip' },
     { input: 'country', given: request.country, check: 'country' },
+    { input: 'asn', given: request.asn, check: 'asn' },
     { input: 'ja4', given: request.ja4, check: 'ja4' },
     { input: 'ja4h', given: request.ja4h, check: 'ja4h' },
   ] as const;

@@ -65,6 +65,7 @@ export interface RequestNote {
 export const ASSUMED_INPUTS = [
   'ip',
   'country',
+  'asn',
   'ja4',
   'ja4h',
   'body',

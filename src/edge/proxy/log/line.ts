@@ -3,6 +3,7 @@
  * an `EdgeRequest` without its secrets, so that `edgeplan replay` can evaluate the same line under another rule set;
  * `withheld` names what it lacks.
  */
+import { LOGGED_HEADERS } from '../../../base/text/secret-names.ts';
 import { originText } from '../../../engine/evaluator/decision.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import type { Decision, EdgeRequest, Match, Uninspected } from '../../../engine/evaluator/index.ts';
@@ -12,7 +13,7 @@ import type { UnservedHost, UnservedReason } from '../../decide/unserved.ts';
 import type { Unenforced } from '../../decide/verdict.ts';
 import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_SIGNATURES, MAX_TARGET, MAX_WITHHELD } from '../limits.ts';
 import type { OriginResult } from '../origin/request.ts';
-import { LOGGED_HEADERS, redactTarget } from './redact.ts';
+import { redactTarget } from './redact.ts';
 import type { RequestLogEntry } from './request-log.ts';
 import { type LoggedSignature, logSignatures, type ShownParts, type Verdict } from './signatures.ts';
 

@@ -124,3 +124,14 @@ describe('a check of a condition', () => {
     });
   });
 });
+
+it('what a condition needs and the request lacks is assumed', () => {
+  const assumed = documentOf([
+    '{ asns: { excludes: [64496] } }',
+    '{ countries: { includes: [DE] } }',
+  ]).assumptions;
+  expect(assumed).toEqual([
+    { input: 'country', value: 'not given', affects: ['drop/2'] },
+    { input: 'asn', value: 'not given', affects: ['drop/1'] },
+  ]);
+});
