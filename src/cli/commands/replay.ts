@@ -5,7 +5,7 @@ import { loggedDecision } from '../../edge/proxy/log/line.ts';
 import { redactTarget } from '../../edge/proxy/log/redact.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
 import { LOG_FORMATS, type LogFormat } from '../../workbench/access-logs/format.ts';
-import { lackedFacts } from '../../workbench/replay/dependencies.ts';
+import { lackedFacts, withholdableReads } from '../../workbench/replay/dependencies.ts';
 import { createRequestReplay } from '../../workbench/replay/replay-requests.ts';
 import { fixedEvaluator, type SimulationSubject } from '../../workbench/simulation/simulate.ts';
 import { type Examples, withExamples } from '../examples.ts';
@@ -121,8 +121,8 @@ interface StartedFlags extends Flags {
 
 /** Compares the decisions of decision logs with those of the rules. */
 async function replayDecisions({ logs, read }: Reading, rules: Rules, flags: StartedFlags): Promise<void> {
-  const { subject, open } = rules;
-  const replay = createReplay(open);
+  const { subject, open, opened } = rules;
+  const replay = createReplay(open, { reads: withholdableReads(opened) });
   await takeDecisions(logs, read, replay.add).finally(flags.progress.clear);
   const report = replay.report();
   // Gaps are printed first, since they are the likely reason.
