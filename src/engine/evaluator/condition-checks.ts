@@ -76,7 +76,7 @@ function checkOf(stated: Stated): JudgedCheck {
   const holds = testHolds(loaded, conditions, number, facts);
   const pass = holds !== negated;
   const { check } = MEMBERS[member];
-  const entry = holds ? testEntry(loaded, conditions, number, facts) : 0;
+  const entry = holds ? entryOf(stated) : 0;
   const field = fieldOf(stated, holds ? entry : null);
   const isUnknown = !holds && isSingleFact(member) && factOf(stated) === null;
   if (isUnknown && !negated) {
@@ -90,6 +90,16 @@ function checkOf(stated: Stated): JudgedCheck {
     'condition_not_met',
     field.entry,
   );
+}
+
+/** The place of the entry that holds. Of kinds of bots with a `*`, that of the kind if it is listed too. */
+function entryOf(stated: Stated): number {
+  const { loaded, conditions, facts, member, number } = stated;
+  if (member !== 'bot_kinds' || conditions.tests[number]!.comparison !== 'any')
+    return testEntry(loaded, conditions, number, facts);
+  const listed = listedTexts(loaded, conditions.tests[number]!);
+  const own = listed.indexOf(factOf(stated) ?? '*');
+  return own < 0 ? listed.indexOf('*') : own;
 }
 
 /**
