@@ -3,8 +3,9 @@
  * comparison is negated, case counts where it does not, another method. In: a rule. Out: the same rule with one of them.
  */
 import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
+import { comparisonOf } from '../../base/vocabulary/condition-ops.ts';
 import { type ConditionOp, VALUE_MEMBERS, type ValueMember } from '../../base/vocabulary/vocabulary.ts';
-import { comparisonOf, storedConditions } from '../../rules/model/conditions.ts';
+import { storedConditions } from '../../rules/model/conditions.ts';
 import type { Conditions, Rule, ValueCondition } from '../../rules/model/types.ts';
 import { conditionText, INCLUSION_MEMBERS } from '../proofs/rule-conditions.ts';
 import { shown } from '../proofs/rule-types.ts';

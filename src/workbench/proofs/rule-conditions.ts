@@ -3,9 +3,9 @@
  * needs. In: the field. Out: entries and facts, each with its path below the rule. What it knows of types is in `rule-types.ts`.
  */
 import { formatPath } from '../../base/diagnostics/diagnostic.ts';
+import { comparisonOf } from '../../base/vocabulary/condition-ops.ts';
 import type { ValueMember } from '../../base/vocabulary/vocabulary.ts';
 import { VALUE_MEMBERS } from '../../base/vocabulary/vocabulary.ts';
-import { comparisonOf } from '../../rules/model/conditions.ts';
 import type { Conditions, ValueCondition } from '../../rules/model/types.ts';
 import type { ReplayFact } from './rule-types.ts';
 

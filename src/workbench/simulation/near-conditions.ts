@@ -3,9 +3,10 @@
  * each header, query parameter and cookie that conditions read, and for method and scheme, the changes to try. Address, country,
  * bot and fingerprint are read by types too: their changes are in `near-visitor.ts`.
  */
+
+import { comparisonOf } from '../../base/vocabulary/condition-ops.ts';
 import { VALUE_MEMBERS, type ValueMember } from '../../base/vocabulary/vocabulary.ts';
 import type { CheckTrace } from '../../engine/evaluator/trace.ts';
-import { comparisonOf } from '../../rules/model/conditions.ts';
 import type { Conditions } from '../../rules/model/types.ts';
 import type { NamedValues, Proposal } from './near-request.ts';
 import { type ComparedValues, sampleValue } from './value-samples.ts';

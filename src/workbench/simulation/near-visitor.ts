@@ -149,7 +149,7 @@ function isWithin(address: string, entry: string): boolean {
 /** Bots as `--bot` states them: the request's own first, then no bot, then the listed kinds and the others. */
 function botsOf(rule: Rule, bot: GivenBot): readonly string[] {
   const { bot_kinds, verified_bot } = rule.conditions ?? {};
-  const isBotRule = rule.type === 'bot_route';
+  const isBotRule = 'bot_kinds' in rule;
   const isVerified = verified_bot === true || (isBotRule && rule.require_verified);
   if (isVerified && verified_bot === false) return [];
   const lists = listsOf(isBotRule ? { includes: rule.bot_kinds } : {}, bot_kinds);

@@ -3,12 +3,12 @@
  * waf rule may inspect, and what conditions of rules ask for; each value that may be a secret is replaced by one that all conditions
  * read alike.
  */
-import { isSecretName, LOGGED_HEADERS } from '../../base/text/secret-names.ts';
+import { isSecretName, LOGGED_HEADERS } from '../../base/http/secret-names.ts';
+import { comparisonOf } from '../../base/vocabulary/condition-ops.ts';
 import { VALUE_MEMBERS, type ValueMember } from '../../base/vocabulary/vocabulary.ts';
 import { printConditions } from '../../engine/compiler/conditions.ts';
 import { FLAG, META, SLOT } from '../../engine/plan/layout.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
-import { comparisonOf } from '../../rules/model/conditions.ts';
 import type { Conditions } from '../../rules/model/types.ts';
 import type { Typed } from './request-line.ts';
 import { type ComparedValues, meets, sampleValue } from './value-samples.ts';

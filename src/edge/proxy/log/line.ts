@@ -3,7 +3,7 @@
  * an `EdgeRequest` without its secrets, so that `edgeplan replay` can evaluate the same line under another rule set;
  * `withheld` names what it lacks.
  */
-import { LOGGED_HEADERS } from '../../../base/text/secret-names.ts';
+import { LOGGED_HEADERS } from '../../../base/http/secret-names.ts';
 import { originText } from '../../../engine/evaluator/decision.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import type { Decision, EdgeRequest, Match, Uninspected } from '../../../engine/evaluator/index.ts';

@@ -1,8 +1,8 @@
 /**
  * Removes secrets from targets and URLs that are logged: user and password, and in a query the values of parameters whose names
- * suggest a secret (`base/text/secret-names.ts`, which has the headers that are logged too).
+ * suggest a secret (`base/http/secret-names.ts`, which has the headers that are logged too).
  */
-import { isSecretName } from '../../../base/text/secret-names.ts';
+import { isSecretName } from '../../../base/http/secret-names.ts';
 
 /** Replaces a secret value. A plain word, so that a redacted target is still a valid target. */
 export const REDACTED = 'REDACTED';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSecretName } from '../../../../../src/base/text/secret-names.ts';
+import { isSecretName } from '../../../../../src/base/http/secret-names.ts';
 import { redactTarget } from '../../../../../src/edge/proxy/log/redact.ts';
 
 describe('redactTarget', () => {
