@@ -78,17 +78,26 @@ function shadowText({ shadow }: RequestsReport): string {
 /** What the log does not have; empty when it has all that the rules depend on. */
 export function lacksText(lacks: readonly LackedFact[]): string {
   if (lacks.length === 0) return '';
-  const rows = lacks.map(({ fact, requests, rules, assumed }) => [
+  const rows = lacks.map(({ fact, requests, rules, conditions, assumed }) => [
     fact,
     grouped(requests),
     assumed,
-    rules.length === 0 ? '' : rulesText(rules),
+    rules.length === 0 ? '' : rulesText(rules, conditions),
   ]);
   return `\nnot in the log:\n${tableText(['fact', 'requests', 'assumed', 'rules that depend on it'], rows)}`;
 }
 
-function rulesText(rules: readonly string[]): string {
-  const named = rules.slice(0, RULES_NAMED).join(', ');
+/** `2: drop/embargo, drop/keys (conditions.headers[0] x-api-key)`. */
+function rulesText(rules: readonly string[], conditions: readonly string[]): string {
+  const named = rules
+    .slice(0, RULES_NAMED)
+    .map((rule) => {
+      const own = conditions.flatMap((text) =>
+        text.startsWith(`${rule} `) ? [text.slice(rule.length + 1)] : [],
+      );
+      return own.length === 0 ? rule : `${rule} (${own.join(', ')})`;
+    })
+    .join(', ');
   return rules.length > RULES_NAMED ? `${rules.length}: ${named}, …` : `${rules.length}: ${named}`;
 }
 

@@ -6,6 +6,8 @@ import { type DecisionLine, loggedDecision } from '../../edge/proxy/log/line.ts'
 import type { Decision } from '../../engine/evaluator/decision.ts';
 import { refText } from '../../engine/evaluator/identity.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
+import type { CheckTrace, Trace } from '../../engine/evaluator/trace.ts';
+import type { ReadValue } from '../../workbench/proofs/rule-conditions.ts';
 import {
   createGroups,
   differenceOf,
@@ -34,6 +36,8 @@ export interface ReplayReport {
   readonly undecided: number;
   /** Decisions that depend on what a line does not contain; counted as unchanged. */
   readonly assumed: number;
+  /** The conditions among what they depend on, `drop/keys conditions.headers[0] x-api-key`, with the number of such decisions. */
+  readonly assumedBy: Readonly<Record<string, number>>;
   /** Lines whose request is incomplete. */
   readonly partial: number;
   /** Lines that the log reports as dropped. */
@@ -44,8 +48,8 @@ export interface ReplayReport {
 }
 
 /** The JSON document of a report. */
-export function replayDocument({ otherDomains, ...report }: ReplayReport): object {
-  return { ...report, other_domains: otherDomains };
+export function replayDocument({ otherDomains, assumedBy, ...report }: ReplayReport): object {
+  return { ...report, assumed_by: assumedBy, other_domains: otherDomains };
 }
 
 /** The fields of a line that a replay uses. */
@@ -72,10 +76,15 @@ export interface ReplayOptions {
    * to be assumed. Default: no.
    */
   readonly alike?: boolean;
+  /** By rule what its conditions read that a line may withhold (`withholdableReads`). Default: nothing. */
+  readonly reads?: ReadonlyMap<string, readonly ReadValue[]>;
 }
 
 /** Creates a replay. `open` creates an evaluator of the rules with counters of its own. */
-export function createReplay(open: () => Evaluator, { alike = false }: ReplayOptions = {}): Replay {
+export function createReplay(
+  open: () => Evaluator,
+  { alike = false, reads = new Map() }: ReplayOptions = {},
+): Replay {
   const evaluator = open();
   // Tracing a request counts it, so traces run on a second evaluator.
   const tracer = open();
@@ -91,6 +100,7 @@ export function createReplay(open: () => Evaluator, { alike = false }: ReplayOpt
     counted: 0,
   };
   const unreadable = { count: 0, first: null as string | null };
+  const assumedBy: Record<string, number> = {};
 
   function compare(line: ReplayLine): void {
     const { request, decision } = line;
@@ -112,6 +122,12 @@ export function createReplay(open: () => Evaluator, { alike = false }: ReplayOpt
     const now = loggedDecision(next);
     const found = differenceOf({ tracer, request, was: decision, now });
     if (found === null) return;
+    const unread = alike ? [] : withheldConditions(line, tracer.explain(request), reads);
+    if (unread.length > 0) {
+      counts.assumed++;
+      for (const condition of unread) assumedBy[condition] = (assumedBy[condition] ?? 0) + 1;
+      return;
+    }
     counts.changed++;
     const weight = typeof line.sampled === 'number' && line.sampled > 0 ? 1 / line.sampled : 1;
     groups.add(found, weight, () => exampleOf(line));
@@ -130,7 +146,8 @@ export function createReplay(open: () => Evaluator, { alike = false }: ReplayOpt
     report() {
       const { compared, changed, ...others } = counts;
       const [ungrouped, sorted] = [groups.ungrouped(), groups.sorted()];
-      return { compared, changed, ungrouped, ...others, unreadable: { ...unreadable }, groups: sorted };
+      const counted = { compared, changed, ungrouped, ...others };
+      return { ...counted, assumedBy: { ...assumedBy }, unreadable: { ...unreadable }, groups: sorted };
     },
   };
 }
@@ -155,7 +172,36 @@ function dependsOnUnlogged({ decision, withheld }: ReplayLine, next: Decision): 
   });
 }
 
+/**
+ * The conditions on withheld values on which alone the outcome of a rule depends: all its other checks pass. Such a rule may or may
+ * not have matched when the line was written.
+ */
+function withheldConditions(
+  { withheld }: ReplayLine,
+  { phases }: Trace,
+  reads: NonNullable<ReplayOptions['reads']>,
+): readonly string[] {
+  if (withheld.length === 0 || reads.size === 0) return [];
+  return phases.flatMap(({ rules }) =>
+    rules.flatMap((rule) => {
+      const unread = (reads.get(refText(rule)) ?? []).filter((read) => withheld.includes(partOf(read)));
+      const isOpen = ({ pass, entry }: CheckTrace): boolean =>
+        pass === true || unread.some(({ path }) => entry?.startsWith(path) === true);
+      return rule.checks.every(isOpen) ? unread.map(({ condition }) => `${refText(rule)} ${condition}`) : [];
+    }),
+  );
+}
+
+/** The part of a request that has a value, as `withheld` names it. */
+function partOf({ member, name }: ReadValue): string {
+  if (member === 'query') return 'target';
+  return member === 'cookies' ? 'cookie' : name;
+}
+
 // Prints the report of a replay.
+
+/** Conditions that a note names. */
+const CONDITIONS_NAMED = 3;
 
 /** Groups that are printed; the JSON contains all. */
 const GROUPS_PRINTED = 20;
@@ -229,12 +275,20 @@ export function replayNote(signatures: string | null): string {
 
 /** Reports on stderr the lines that were not compared. */
 export function printGaps(report: ReplayReport): void {
-  const { otherDomains, undecided, assumed, partial, missing, counted, unreadable } = report;
+  const { otherDomains, undecided, assumed, assumedBy, partial, missing, counted, unreadable } = report;
   if (otherDomains > 0) note(`edgeplan: ${quantity(otherDomains, 'line')} of other domains skipped`);
   if (undecided > 0) note(`edgeplan: ${quantity(undecided, 'request')} refused before the domain was known`);
   if (assumed > 0)
     note(
-      `edgeplan: ${quantity(assumed, 'decision depends', 'decisions depend')} on counters or signatures: taken as logged`,
+      `edgeplan: ${quantity(assumed, 'decision depends', 'decisions depend')} on counters, signatures or values that the log withholds: taken as logged`,
+    );
+  const conditions = Object.keys(assumedBy).sort((a, b) => assumedBy[b]! - assumedBy[a]!);
+  const named = conditions.slice(0, CONDITIONS_NAMED).map((text) => `${text} (${assumedBy[text]})`);
+  if (named.length > 0)
+    note(
+      visible(
+        `edgeplan: withheld values are read by ${named.join(', ')}${conditions.length > named.length ? ', …' : ''}`,
+      ),
     );
   if (partial > 0)
     note(

@@ -6,7 +6,7 @@ import { loggedDecision } from '../../edge/proxy/log/line.ts';
 import { redactTarget } from '../../edge/proxy/log/redact.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
 import type { AccessEntry } from '../../workbench/access-logs/entry.ts';
-import { type LackedFact, lackedFacts } from '../../workbench/replay/dependencies.ts';
+import { type LackedFact, lackedFacts, withholdableReads } from '../../workbench/replay/dependencies.ts';
 import { createRequestReplay } from '../../workbench/replay/replay-requests.ts';
 import { createStatusReplay } from '../../workbench/replay/status-replay.ts';
 import { fixedEvaluator, type SimulationSubject } from '../../workbench/simulation/simulate.ts';
@@ -88,8 +88,8 @@ export async function replayDecisions(
   rules: ReplayRules,
   flags: RunningFlags,
 ): Promise<void> {
-  const { subject, open } = rules;
-  const replay = createReplay(open);
+  const { subject, open, opened } = rules;
+  const replay = createReplay(open, { reads: withholdableReads(opened) });
   await takeDecisions(logs, read, replay.add).finally(flags.progress.clear);
   const report = replay.report();
   // Gaps are printed first, since they are the likely reason.

@@ -2,8 +2,9 @@
  * The conditions of rules (semantics §12) in a plan. In: `conditions` of each rule. Out: its terms, tests that rules share, and
  * the sources that tests read (layout: `engine/plan/layout.ts`); the options to file a rule by its conditions; and conditions printed.
  */
+
+import { comparisonOf } from '../../base/vocabulary/condition-ops.ts';
 import { VALUE_MEMBERS } from '../../base/vocabulary/vocabulary.ts';
-import { comparisonOf } from '../../rules/model/conditions.ts';
 import type { Conditions, Rule, ValueCondition } from '../../rules/model/types.ts';
 import {
   CONDITION_MEMBERS,

@@ -108,7 +108,7 @@ function compilePattern(form: PatternForm, source: string): CompiledPattern {
 }
 
 /** The pieces of a value between its stars, by how it compares. */
-const VALUE_PIECES: {
+export const VALUE_PIECES: {
   readonly [C in Exclude<ValueComparison, 'regex'>]: (text: string) => readonly string[];
 } = {
   equals: (text) => [text],

@@ -76,11 +76,11 @@ function checkOf(stated: Stated): JudgedCheck {
   const holds = testHolds(loaded, conditions, number, facts);
   const pass = holds !== negated;
   const { check } = MEMBERS[member];
-  const entry = holds ? testEntry(loaded, conditions, number, facts) : 0;
-  const field = fieldOf(stated, entry);
+  const entry = holds ? entryOf(stated) : 0;
+  const field = fieldOf(stated, holds ? entry : null);
   const isUnknown = !holds && isSingleFact(member) && factOf(stated) === null;
   if (isUnknown && !negated) {
-    const text = `${MEMBERS[member].word} is unknown, so it is in no ${field.list}`;
+    const text = `${unknownText(member)}, so it is in no ${field.list}`;
     return judged(check, null, text, 'condition_unknown', field.entry);
   }
   return judged(
@@ -92,35 +92,48 @@ function checkOf(stated: Stated): JudgedCheck {
   );
 }
 
-/** The list of a term, and its entry, as field paths. */
+/** The place of the entry that holds. Of kinds of bots with a `*`, that of the kind if it is listed too. */
+function entryOf(stated: Stated): number {
+  const { loaded, conditions, facts, member, number } = stated;
+  if (member !== 'bot_kinds' || conditions.tests[number]!.comparison !== 'any')
+    return testEntry(loaded, conditions, number, facts);
+  const listed = listedTexts(loaded, conditions.tests[number]!);
+  const own = listed.indexOf(factOf(stated) ?? '*');
+  return own < 0 ? listed.indexOf('*') : own;
+}
+
+/**
+ * The list of a term, and the entry that decides, as field paths. `entry`: the place of the one that holds; `null`: none does, and
+ * then none of `excludes` decides, the first of others stands for all, and a condition for its values.
+ */
 function fieldOf(
   { loaded, conditions, member, at, number, negated }: Stated,
-  entry: number,
-): { list: string; entry: string } {
+  entry: number | null,
+): { readonly list: string; readonly entry: string | undefined } {
   switch (member) {
     case 'methods':
     case 'schemes':
-      return { list: `conditions.${member}`, entry: `conditions.${member}[${entry}]` };
+      return { list: `conditions.${member}`, entry: `conditions.${member}[${entry ?? 0}]` };
     case 'verified_bot':
       return { list: 'conditions.verified_bot', entry: 'conditions.verified_bot' };
     case 'headers':
     case 'query':
     case 'cookies': {
       const list = `conditions.${member}[${at}]`;
-      const isCompared = conditions.tests[number]!.comparison !== 'any';
-      return {
-        list,
-        entry:
-          isCompared && listedTexts(loaded, conditions.tests[number]!).length > 1
-            ? `${list}.values[${entry}]`
-            : list,
-      };
+      const test = conditions.tests[number]!;
+      const isOne = entry !== null && test.comparison !== 'any' && listedTexts(loaded, test).length > 1;
+      return { list, entry: isOne ? `${list}.values[${entry}]` : list };
     }
     default: {
       const list = `conditions.${member}.${negated ? 'excludes' : 'includes'}`;
-      return { list, entry: `${list}[${entry}]` };
+      return { list, entry: entry === null && negated ? undefined : `${list}[${entry ?? 0}]` };
     }
   }
+}
+
+/** What a request lacks whose fact is unknown. */
+function unknownText(member: ConditionMember): string {
+  return member === 'bot_kinds' ? 'the visitor is no classified bot' : `${MEMBERS[member].word} is unknown`;
 }
 
 /** Members of which a request has one value, or an unknown one. */
@@ -189,8 +202,10 @@ function textOfCheck(
     }
     default: {
       const fact = factOf(stated);
-      if (fact === null) return `${word} is unknown, so it is not in ${list} ${listText(listed)}`;
-      return `${word} ${fact} is ${holds ? `in ${list} [${listed[entry]}]` : `not in ${list} ${listText(listed)}`}`;
+      if (fact === null) return `${unknownText(member)}, so it is not in ${list} ${listText(listed)}`;
+      // A kind that has no name of its own.
+      const named = fact === '' ? `${word} of another kind` : `${word} ${fact}`;
+      return `${named} is ${holds ? `in ${list} [${listed[entry]}]` : `not in ${list} ${listText(listed)}`}`;
     }
   }
 }

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
+import { comparisonOf } from '../../base/vocabulary/condition-ops.ts';
 import {
   MAX_ASN,
   MAX_CONDITION_VALUES,
@@ -18,7 +19,6 @@ import {
   BOT_KINDS,
   CONDITION_OPS,
   ORIGIN_SCHEMES,
-  VALUE_COMPARISONS,
   VALUE_MEMBERS,
   type ValueComparison,
   type ValueMember,
@@ -246,15 +246,6 @@ export function storedConditions(written: Conditions | undefined): { readonly co
 /** Whether the field asks something. */
 export function hasConditions(written: object | undefined): boolean {
   return written !== undefined && Object.values(written).some((member) => member !== undefined);
-}
-
-/** The comparison of a condition, and whether it is negated; `null` for `present` and `absent`. */
-export function comparisonOf(
-  op: ValueCondition['op'],
-): { readonly comparison: ValueComparison; readonly negated: boolean } | null {
-  const negated = op.startsWith('not_');
-  const comparison = VALUE_COMPARISONS.find((name) => name === (negated ? op.slice(4) : op));
-  return comparison === undefined ? null : { comparison, negated };
 }
 
 /** A regex of a condition, and the value that it reads, such as `headers accept`. */

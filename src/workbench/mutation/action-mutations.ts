@@ -20,6 +20,17 @@ export function actionMutations(rule: Rule): readonly Mutation[] {
     }));
 }
 
+/** Entries of one list that are dropped one by one, evenly spread: a list of 256 addresses is not 256 questions. */
+const MAX_DROPPED_ENTRIES = 6;
+
+/** At most `MAX_DROPPED_ENTRIES` places of a list, evenly spread from the first to the last. */
+export function spread(count: number): readonly number[] {
+  if (count <= MAX_DROPPED_ENTRIES) return Array.from({ length: count }, (_, place) => place);
+  return Array.from({ length: MAX_DROPPED_ENTRIES }, (_, step) =>
+    Math.round((step * (count - 1)) / (MAX_DROPPED_ENTRIES - 1)),
+  );
+}
+
 // What a mutant is: the rule set with one small mistake, as an author might have made it.
 
 /** The kinds of mistakes. */
@@ -33,6 +44,10 @@ export const OPERATORS = [
   /** A pattern matches more, or less. */
   'widen_pattern',
   'narrow_pattern',
+  /** A member of `conditions`, or one condition on a value, is missing. */
+  'drop_condition',
+  /** A condition compares otherwise, or with another method. */
+  'change_condition',
   /** `include` in place of `exclude`, or the reverse. */
   'flip_list',
   /** `dry_run` in place of `enforce`, or the reverse. */
@@ -49,6 +64,8 @@ export const OPERATOR_WORDS: Readonly<Record<Operator, string>> = {
   drop_entry: 'dropped',
   widen_pattern: 'widened',
   narrow_pattern: 'narrowed',
+  drop_condition: 'dropped',
+  change_condition: 'changed',
   flip_list: 'flipped',
   flip_mode: 'flipped',
   change_action: 'changed',

@@ -8,10 +8,8 @@ import { ALWAYS_ENFORCED } from '../../base/vocabulary/vocabulary.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { knownOf, shown } from '../proofs/rule-types.ts';
-import { actionMutations, type Mutant, type Mutation } from './action-mutations.ts';
-
-/** Entries of one list that are dropped one by one, evenly spread: a list of 256 addresses is not 256 questions. */
-const MAX_DROPPED_ENTRIES = 6;
+import { actionMutations, type Mutant, type Mutation, spread } from './action-mutations.ts';
+import { conditionMutations } from './condition-mutations.ts';
 
 /** Which mutants are made. */
 export interface Selection {
@@ -33,7 +31,7 @@ export function mutantsOf(ruleSet: RuleSet, { most, seed }: Selection): Mutants 
   const groups = enabled.map((rule) => [
     removed(rule),
     ...swapped(rule, enabled),
-    ...distinct([...filterMutations(rule), ...actionMutations(rule)]).flatMap(
+    ...distinct([...filterMutations(rule), ...conditionMutations(rule), ...actionMutations(rule)]).flatMap(
       (mutation) => accepted(rule, mutation, recordIds) ?? [],
     ),
   ]);
@@ -162,14 +160,6 @@ function listMutations(rule: Rule, list: string): readonly Mutation[] {
     }),
   );
   return [...dropped, ...patterns];
-}
-
-/** At most `MAX_DROPPED_ENTRIES` places of a list, evenly spread from the first to the last. */
-function spread(count: number): readonly number[] {
-  if (count <= MAX_DROPPED_ENTRIES) return Array.from({ length: count }, (_, place) => place);
-  return Array.from({ length: MAX_DROPPED_ENTRIES }, (_, step) =>
-    Math.round((step * (count - 1)) / (MAX_DROPPED_ENTRIES - 1)),
-  );
 }
 
 /** A pattern that an author might have written by mistake. */

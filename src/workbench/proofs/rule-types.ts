@@ -1,7 +1,7 @@
 /**
  * What the workbench knows of each rule type besides its form: which of its lists a test covers, the mistakes an author might
  * make in its fields, what an enforced match does to the phases after it, and which facts a replay needs. Proofs, mutation,
- * rule tests and replay read it; what is said of all types alike is in their own files.
+ * rule tests and replay read it; what is said of all types alike is in their own files, of conditions in `rule-conditions.ts`.
  */
 import { hasDotSegment } from '../../base/paths/path.ts';
 import {
@@ -50,7 +50,7 @@ export type TypeComponent =
   | Exclude<RuleType, 'drop' | 'bot_route' | 'redirect' | 'origin_route' | 'origin_pool'>;
 
 /** A fact that a rule depends on: one that a log may lack, or one that no access log has. */
-export type ReplayFact = LogFact | 'ja4h' | 'verified_bot' | 'body' | 'solved_challenge';
+export type ReplayFact = LogFact | 'asn' | 'ja4h' | 'verified_bot' | 'body' | 'solved_challenge';
 
 /** A value of a field, and what changes in words if the values do not say it. */
 type Change = readonly [name: string, value: unknown, words?: string];
@@ -77,7 +77,7 @@ interface KnownType<R> {
   readonly needs: 'limit' | 'score' | null;
   /** Outcomes that a failed test explains by rules of the type, if it names no rule. */
   readonly explains: readonly Action[];
-  /** Filters whose entries tests cover, besides hosts and paths. */
+  /** Filters whose entries tests cover, besides hosts, paths and conditions. */
   readonly entries: readonly (keyof R & string)[];
   /** Lists of which an entry may be forgotten, although it is no filter of requests. */
   readonly lists: readonly (keyof R & string)[];
@@ -87,7 +87,7 @@ interface KnownType<R> {
   readonly changes: (rule: R) => Changes;
   /** The state beyond one request that an edit loses if the rule has no key; `null`: none but entries in logs. */
   readonly state: (rule: R) => string | null;
-  /** The facts of a request that the rule depends on. */
+  /** The facts of a request that the rule depends on, besides those of its conditions. */
   readonly facts: (rule: R) => readonly ReplayFact[];
 }
 

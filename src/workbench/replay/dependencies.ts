@@ -4,8 +4,9 @@
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { printPlan } from '../../engine/compiler/print.ts';
 import type { OpenedPlan } from '../../engine/plan/seal.ts';
-import type { Rule } from '../../rules/model/types.ts';
+import type { Conditions, Rule } from '../../rules/model/types.ts';
 import type { FactCounts, LogFact } from '../access-logs/entry.ts';
+import { conditionFacts, type ReadValue, readValues } from '../proofs/rule-conditions.ts';
 import { knownOf, type ReplayFact } from '../proofs/rule-types.ts';
 
 /** A fact that lines lack, with the rules that depend on it. */
@@ -15,6 +16,8 @@ export interface LackedFact {
   readonly requests: number;
   /** `<type>/<key>`, or `<type>/<id>`; empty: what is assumed concerns all rules. */
   readonly rules: readonly string[];
+  /** The conditions among what needs it: `drop/keys conditions.headers[0] x-api-key`. */
+  readonly conditions: readonly string[];
   /** What was assumed in its place. */
   readonly assumed: string;
 }
@@ -25,6 +28,7 @@ interface PrintedRule {
   readonly id: number;
   readonly key?: string;
   readonly enabled: boolean;
+  readonly conditions?: Conditions;
 }
 
 /** Lists that a printed rule has only if they have entries. */
@@ -39,17 +43,45 @@ const ASSUMED: Readonly<Partial<Record<ReplayFact, string>>> = {
   ja4: 'unknown',
   ja4h: 'unknown',
   verified_bot: 'no declared bot is verified',
-  headers: 'only those of the log are inspected',
+  headers: 'only those of the log are read',
   body: 'none is inspected',
   solved_challenge: 'no visitor has solved one',
   time: 'the time of the replay',
 };
 
-/** Whether a rule depends on a fact. */
-function needs({ type, ...fields }: PrintedRule, fact: ReplayFact): boolean {
-  return knownOf(type)
-    .facts({ ...NO_LISTS, ...fields, type } as object as Rule)
-    .includes(fact);
+/** A rule that depends on a fact, by its type's own filters or effects or by a condition. */
+interface Need {
+  readonly fact: ReplayFact;
+  readonly rule: string;
+  /** `null`: it is no condition. */
+  readonly condition: string | null;
+}
+
+function nameOf({ type, id, key }: PrintedRule): string {
+  return `${type}/${key ?? id}`;
+}
+
+/** What a rule depends on. A tag is given by another rule, and depends on what that one does. */
+function needsOf(rule: PrintedRule, rules: readonly PrintedRule[]): readonly Need[] {
+  const { type, conditions, ...fields } = rule;
+  const own = knownOf(type).facts({ ...NO_LISTS, ...fields, type } as object as Rule);
+  const name = nameOf(rule);
+  const tags = [...(conditions?.tags?.includes ?? []), ...(conditions?.tags?.excludes ?? [])];
+  const tagging = rules.filter((one) =>
+    [`${one.type}/${one.id}`, nameOf(one), one.key].some((text) => text !== undefined && tags.includes(text)),
+  );
+  return [
+    ...own.map((fact) => ({ fact, rule: name, condition: null })),
+    ...conditionFacts(conditions).map(({ fact, condition }) => ({ fact, rule: name, condition })),
+    // Tags are of earlier phases, so that this ends.
+    ...tagging.flatMap((one) =>
+      needsOf(one, rules).map(({ fact }) => ({
+        fact,
+        rule: name,
+        condition: `conditions.tags ${nameOf(one)}`,
+      })),
+    ),
+  ];
 }
 
 /** What a log had and lacked. */
@@ -65,20 +97,22 @@ export interface LoggedFacts {
 /** The facts that requests lacked and that a rule of one of the plans depends on. */
 export function lackedFacts(plans: readonly OpenedPlan[], logged: LoggedFacts): readonly LackedFact[] {
   const { requests, lacks, host, scheme } = logged;
-  const rules = plans.flatMap(enabledRules);
+  const needs = plans.map(enabledRules).flatMap((rules) => rules.flatMap((rule) => needsOf(rule, rules)));
   const facts: LackedFact[] = [];
-  if (lacks.host > 0) facts.push({ fact: 'host', requests: lacks.host, rules: [], assumed: host });
-  if (lacks.scheme > 0) facts.push({ fact: 'scheme', requests: lacks.scheme, rules: [], assumed: scheme });
+  const all = { rules: [], conditions: [] };
+  if (lacks.host > 0) facts.push({ fact: 'host', requests: lacks.host, ...all, assumed: host });
+  if (lacks.scheme > 0) facts.push({ fact: 'scheme', requests: lacks.scheme, ...all, assumed: scheme });
   for (const [name, assumed] of Object.entries(ASSUMED)) {
     const fact = name as ReplayFact;
     const lacking = fact in lacks ? lacks[fact as LogFact] : requests;
+    const of = needs.filter((need) => need.fact === fact);
     // A rule of both plans is named once.
-    const names = rules
-      .filter((rule) => needs(rule, fact))
-      .map(({ type, id, key }) => `${type}/${key ?? id}`);
-    const depending = [...new Set(names)];
+    const depending = [...new Set(of.map(({ rule }) => rule))];
+    const conditions = [
+      ...new Set(of.flatMap(({ rule, condition }) => (condition === null ? [] : [`${rule} ${condition}`]))),
+    ];
     if (lacking > 0 && depending.length > 0)
-      facts.push({ fact, requests: lacking, rules: depending, assumed });
+      facts.push({ fact, requests: lacking, rules: depending, conditions, assumed });
   }
   return facts;
 }
@@ -86,4 +120,14 @@ export function lackedFacts(plans: readonly OpenedPlan[], logged: LoggedFacts): 
 function enabledRules(opened: OpenedPlan): readonly PrintedRule[] {
   const { rules } = printPlan(opened) as object as { readonly rules: readonly PrintedRule[] };
   return rules.filter(({ enabled }) => enabled);
+}
+
+/** By rule (`<type>/<key>`, or `<type>/<id>`) what its conditions read that a decision log may withhold. */
+export function withholdableReads(opened: OpenedPlan): ReadonlyMap<string, readonly ReadValue[]> {
+  return new Map(
+    enabledRules(opened).flatMap((rule) => {
+      const read = readValues(rule.conditions);
+      return read.length === 0 ? [] : [[nameOf(rule), read] as const];
+    }),
+  );
 }

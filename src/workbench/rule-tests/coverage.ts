@@ -1,14 +1,16 @@
 /**
  * Measures which rules matched in some test, which list entries decided, and which regions beside rules were entered. An entry
- * decides when it lets a rule match or, for an exclude or an allowlist, when it alone prevents a match. A region is entered by a
+ * decides when it lets a rule match or, for an exclude or an allowlist, when it alone prevents a match; a condition on a value does
+ * both, and counts twice. A region is entered by a
  * request that comes to the rule and misses it by one filter alone; regions that no request can enter do not count.
  */
-import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
+import { formatPath, type SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import type { ErrorPageAnswer } from '../../engine/evaluator/decision.ts';
 import type { RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
 import type { EdgeSources } from '../../rules/files/edge-file.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { openRegions, type RegionName, type Regions, regionsIn } from '../proofs/regions.ts';
+import { conditionEntries } from '../proofs/rule-conditions.ts';
 import { knownOf } from '../proofs/rule-types.ts';
 import { readSubject } from '../proofs/subject.ts';
 import { witnessText } from '../simulation/render-changes.ts';
@@ -20,6 +22,8 @@ export interface EntryCoverage {
   readonly entry: string;
   readonly text: string;
   readonly covered: boolean;
+  /** A condition, which tests cover twice: where it holds, and, this one, where it alone keeps a request from the rule. */
+  readonly missed?: true;
   readonly at?: SourcePlace;
 }
 
@@ -107,16 +111,21 @@ function rulesOf(trace: Trace): readonly RuleTrace[] {
 /** Lists whose entries prevent a match. */
 const EXCLUDING: readonly string[] = ['host_excludes', 'path_excludes'];
 
-/** The entries that decided the outcome of a rule. */
+/** The entries that decided the outcome of a rule; one that alone prevented a match, of conditions, as `missed <entry>`. */
 function deciding(rule: RuleTrace, matched: boolean): readonly string[] {
   if (matched)
     return rule.checks.flatMap(({ entry, pass }) => (entry === undefined || pass !== true ? [] : [entry]));
   const failed = rule.checks.filter(({ pass }) => pass !== true);
   const [only] = failed;
   if (failed.length !== 1 || only?.entry === undefined || only.pass !== false) return [];
+  if (only.entry.startsWith('conditions.')) return [missed(only.entry)];
   const list = only.entry.replace(/\[.*/, '');
   const allows = rule.reason.code === 'country_listed' || rule.reason.code === 'ip_listed';
   return EXCLUDING.includes(list) || allows ? [only.entry] : [];
+}
+
+function missed(entry: string): string {
+  return `missed ${entry}`;
 }
 
 /** What is covered: `<type>/<id>`, `<type>/<id> <entry>`, and `<type>/<id> <region>`. */
@@ -184,11 +193,22 @@ function ruleCoverage(
     rule: names.nameOf(rule),
     covered: covered.rules.has(ref),
     ...(at === undefined ? {} : { at }),
-    entries: entriesOf(rule).map(({ list, position, text }) => {
-      const entry = position === null ? list : `${list}[${position}]`;
-      const path = ['rules', index, list, ...(position === null ? [] : [position])];
-      return { entry, text, covered: covered.entries.has(`${ref} ${entry}`), at: sources.at(path) };
-    }),
+    entries: [
+      ...entriesOf(rule).map(({ list, position, text }) => {
+        const entry = position === null ? list : `${list}[${position}]`;
+        const path = ['rules', index, list, ...(position === null ? [] : [position])];
+        return { entry, text, covered: covered.entries.has(`${ref} ${entry}`), at: sources.at(path) };
+      }),
+      ...conditionEntries(rule.conditions).map(({ path, text, decides }): EntryCoverage => {
+        const entry = formatPath(path);
+        const isMiss = decides === 'miss';
+        return {
+          ...{ entry, text, covered: covered.entries.has(`${ref} ${isMiss ? missed(entry) : entry}`) },
+          ...(isMiss ? { missed: true } : {}),
+          at: sources.at(['rules', index, ...path]),
+        };
+      }),
+    ],
   };
 }
 
@@ -200,7 +220,7 @@ interface ListEntry {
   readonly text: string;
 }
 
-/** Every list entry of a rule's filters, except a path list of `/*`, which admits every path. */
+/** Every list entry of a rule's filters but its conditions, except a path list of `/*`, which admits every path. */
 function entriesOf(rule: Rule): readonly ListEntry[] {
   const fields = rule as object as Readonly<Record<string, readonly string[] | undefined>>;
   const pattern =

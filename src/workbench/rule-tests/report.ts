@@ -3,7 +3,7 @@ import { quoteValue, type SourcePlace } from '../../base/diagnostics/diagnostic.
 import type { RegionName } from '../proofs/regions.ts';
 import { paint } from '../simulation/paint.ts';
 import { quantity, type RenderedLine, span } from '../simulation/render-text.ts';
-import type { CoverageReport, RuleCoverage } from './coverage.ts';
+import type { CoverageReport, EntryCoverage, RuleCoverage } from './coverage.ts';
 import type { TestFailure, TestResult } from './run.ts';
 
 /** The format of the JSON document. */
@@ -146,9 +146,15 @@ function uncoveredLines(rule: RuleCoverage): readonly RenderedLine[] {
     .filter((entry) => !entry.covered)
     .map((entry) => [
       span('    ○ ', 'warn'),
-      span(`${rule.rule} ${entry.entry} ${quoteValue(entry.text)} never decided`),
+      span(`${rule.rule} ${entry.entry} ${quoteValue(entry.text)} ${undecidedText(entry)}`),
       span(`   ${place(entry.at)}`, 'dim'),
     ]);
+}
+
+/** What no test shows of an entry. */
+function undecidedText({ entry, missed }: EntryCoverage): string {
+  if (!entry.startsWith('conditions.')) return 'never decided';
+  return missed === true ? 'alone never kept a request away' : 'never held in a match';
 }
 
 /** The regions beside a rule that no test enters, with a request that does. */

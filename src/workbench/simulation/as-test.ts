@@ -1,5 +1,6 @@
 /** Prints a simulated request and its outcome as a test of `edge.test.yaml`, ready to append. */
 import { stringify } from 'yaml';
+import type { Decision } from '../../engine/evaluator/decision.ts';
 import { isContentAddressed } from '../../engine/evaluator/identity.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { layOutText } from '../../rules/files/layout.ts';
@@ -7,7 +8,8 @@ import { TEST_FILE_ORDERS } from '../../rules/files/test-schema.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
 import type { ActingRule, Headline, TraceDocument } from './document.ts';
 import type { Typed } from './request-line.ts';
-import type { SimulatedRequest, SimulationSubject } from './simulate.ts';
+import { classified, fixedEvaluator, type SimulatedRequest, type SimulationSubject } from './simulate.ts';
+import { type TestHeaders, testHeaders } from './test-headers.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -56,14 +58,43 @@ function nameFor(document: TraceDocument, request: EdgeRequest): string {
 }
 
 /** The headers as fields of `with`; a single User-Agent has a field of its own. */
-function headerFields(request: EdgeRequest): Fields {
-  const { 'user-agent': agent, ...headers } = { ...request.headers };
+function headerFields({ 'user-agent': agent, ...headers }: TestHeaders): Fields {
   const single = typeof agent === 'string';
   const others = single || agent === undefined ? headers : { ...headers, 'user-agent': agent };
   return {
     ...(single ? { user_agent: agent } : {}),
     ...(Object.keys(others).length === 0 ? {} : { headers: others }),
   };
+}
+
+/** The headers of the test, if they lead to the same outcome as those of the request. */
+function headersOf(
+  { phases }: TraceDocument,
+  asked: SimulatedRequest,
+  subject: SimulationSubject,
+): Typed<TestHeaders> {
+  const inspects = phases.some(({ rules }) =>
+    rules.some(({ type, outcome }) => type === 'waf' && outcome === 'matched'),
+  );
+  const { request } = classified(subject, asked);
+  const headers = testHeaders(request.headers ?? {}, { bytes: subject.bytes, inspects });
+  if (!headers.ok) return headers;
+  const [was, now] = [request, { ...request, headers: headers.value }].map((one) =>
+    outcomeText(fixedEvaluator(subject, asked.world).evaluate(one)),
+  );
+  if (was === now) return headers;
+  const error =
+    'the outcome depends on the value of a header that a test does not repeat, since it may be a secret';
+  return { ok: false, error };
+}
+
+/** What a test expects of a decision. */
+function outcomeText(decision: Decision): string {
+  const { action, status, rule, location, origin, path, query, shadow } = decision;
+  return JSON.stringify([
+    { action, status, rule, location, origin, path, query },
+    shadow && outcomeText(shadow),
+  ]);
 }
 
 /** The addresses of the origins that are down; a simulation names them by pool id and index. */
@@ -90,7 +121,11 @@ function clearedNames(request: EdgeRequest, subject: SimulationSubject): readonl
 }
 
 /** The facts of the request as fields of `with`. Facts that the simulator would derive again are left out. */
-function withFields(document: TraceDocument, asked: SimulatedRequest, subject: SimulationSubject): Fields {
+function withFields(
+  document: TraceDocument,
+  asked: SimulatedRequest,
+  { subject, headers }: { readonly subject: SimulationSubject; readonly headers: TestHeaders },
+): Fields {
   const { request, world } = asked;
   const { bot } = document.request;
   const down = downAddresses(asked, subject.ruleSet);
@@ -105,7 +140,7 @@ function withFields(document: TraceDocument, asked: SimulatedRequest, subject: S
     ...(givenBot ? { bot: botField } : {}),
     ...(typeof request.ja4 === 'string' ? { ja4: request.ja4 } : {}),
     ...(typeof request.ja4h === 'string' ? { ja4h: request.ja4h } : {}),
-    ...headerFields(request),
+    ...headerFields(headers),
     ...(typeof request.body === 'string' ? { body: request.body } : {}),
     ...(cleared.length === 0 ? {} : { cleared }),
     ...(timed ? { at: document.request.at } : {}),
@@ -163,7 +198,9 @@ export function asTest(
       'a test sends its request so often that each rate limit counts the same; give all the same number';
     return { ok: false, error };
   }
-  const facts = withFields(document, asked, subject);
+  const headers = headersOf(document, asked, subject);
+  if (!headers.ok) return headers;
+  const facts = withFields(document, asked, { subject, headers: headers.value });
   const { shadow } = document;
   const test = {
     name: nameFor(document, request),

@@ -3,28 +3,20 @@
  * simulates every proposal, so a reported request is known to match.
  */
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
-import type { CheckName } from '../../engine/evaluator/trace.ts';
+import type { CheckName, CheckTrace, Trace } from '../../engine/evaluator/trace.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
 import type { PathFilter, Rule, RuleSet } from '../../rules/model/types.ts';
 import { ruleTrace } from './describe.ts';
 import type { RuleNote } from './document.ts';
-import { shellWord } from './render-text.ts';
+import { type Choices, conditionChoices } from './near-conditions.ts';
+import { joinedProposals, type Proposal, stated } from './near-request.ts';
+import { type VisitorFact, visitorChoices } from './near-visitor.ts';
 import { classified, fixedEvaluator, type SimulatedRequest, type SimulationSubject } from './simulate.ts';
 
-/** The largest number of simulations; each evaluates the whole plan. */
+/** Simulations without, and with, what else the request states; each evaluates the whole plan. */
 const MOST_RUNS = 48;
 /** The number of proposals per check. */
 const FEW = 4;
-
-/** A change of the request. */
-interface Proposal {
-  readonly host?: string;
-  readonly path?: string;
-  /** Facts besides the URL. */
-  readonly facts?: Partial<EdgeRequest>;
-  /** The flags of `simulate` that state these facts. */
-  readonly flags?: readonly string[];
-}
 
 /** Hosts of the rule's filter, and of the records in its scope. */
 function hostProposals(rule: Rule, ruleSet: RuleSet): readonly Proposal[] {
@@ -64,116 +56,76 @@ function pathProposals(filter: PathFilter): readonly Proposal[] {
     }));
 }
 
-/** An autonomous system of the list, or a number for documentation (RFC 5398) that is not excluded. */
-function asnProposals({ conditions }: Rule): readonly Proposal[] {
-  const { includes, excludes = [] } = conditions?.asns ?? {};
-  const candidates = includes ?? Array.from({ length: 16 }, (_, at) => 64_496 + at);
-  const asn = candidates.find((number) => !excludes.includes(number));
-  return asn === undefined ? [] : [{ facts: { asn }, flags: [`--asn ${asn}`] }];
+/** The fact of the visitor that a check reads. */
+const VISITOR_FACTS: Readonly<Partial<Record<CheckName, VisitorFact>>> = {
+  country: 'country',
+  ip: 'ip',
+  kind: 'bot',
+  verified: 'bot',
+  ja4: 'ja4',
+  ja4h: 'ja4h',
+  asn: 'asn',
+};
+
+/** What a search for a match knows. */
+interface Sought {
+  readonly ruleSet: RuleSet;
+  /** The trace of the request that was asked. */
+  readonly trace: Trace;
 }
 
-/** A country of the list, or one outside an allowlist. */
-function countryProposals(rule: Rule): readonly Proposal[] {
-  if (!('countries' in rule) || rule.countries.length === 0) return [];
-  const outside = ['US', 'DE', 'JP', 'BR', 'ZA'].filter((code) => !rule.countries.includes(code));
-  const codes = rule.country_match_type === 'include' ? rule.countries : outside;
-  return codes.slice(0, 1).map((country) => ({ facts: { country }, flags: [`--country ${country}`] }));
+/** For each thing that must change for a rule to match, the proposals; one without any cannot be changed. */
+function choicesFor(rule: Rule, checks: readonly CheckTrace[], sought: Sought): readonly Choices[] {
+  const failed = new Set(checks.filter(({ pass }) => pass !== true).map(({ check }) => check));
+  const facts = new Set([...failed].flatMap((check) => VISITOR_FACTS[check] ?? []));
+  const { bot } = sought.trace.facts;
+  return [
+    ...(failed.has('enabled') ? [[]] : []),
+    ...(failed.has('scope') || failed.has('host') ? [hostProposals(rule, sought.ruleSet)] : []),
+    ...(failed.has('path') ? ['path_includes' in rule ? pathProposals(rule) : []] : []),
+    ...[...facts].map((fact) => visitorChoices(rule, fact, bot)),
+    ...(rule.conditions === undefined ? [] : conditionChoices(rule.conditions, checks)),
+    ...tagChoices(rule, checks, sought),
+  ];
 }
 
-/** Addresses of the documentation blocks (RFC 5737, RFC 3849), for rules that exclude their own list. */
-const ELSEWHERE = ['203.0.113.7', '198.51.100.7', '2001:db8::7'];
-
-/** An address of the list, or one outside an allowlist. */
-function addressProposals(rule: Rule): readonly Proposal[] {
-  if (!('ips' in rule) || rule.ips.length === 0) return [];
-  const listed = rule.ips.map((entry) => entry.replace(/[/-].*$/, ''));
-  const addresses = rule.ip_match_type === 'include' ? listed.slice(0, 2) : ELSEWHERE;
-  return addresses.map((ip) => ({ facts: { ip }, flags: [`--ip ${ip}`] }));
+/** What the rules need that give the request the tags of the rule's conditions. */
+function tagChoices(rule: Rule, checks: readonly CheckTrace[], sought: Sought): readonly Choices[] {
+  const { includes, excludes } = rule.conditions?.tags ?? {};
+  const failed = checks.filter(({ check, pass }) => check === 'tag' && pass !== true);
+  const isExcluded = failed.some(({ entry }) => entry?.startsWith('conditions.tags.excludes') === true);
+  if (excludes !== undefined && isExcluded) return [[]];
+  if (includes === undefined) return [];
+  const tagging = includes.flatMap((tag) => taggingRule(tag, sought.ruleSet) ?? []);
+  const traces = tagging.map((one) => ruleTrace(sought.trace.phases, one));
+  const given = traces.findIndex((one) => one?.outcome === 'matched');
+  const place = Math.max(0, given);
+  const [chosen, trace] = [tagging[place], traces[place]];
+  if (chosen === undefined || trace === undefined) return [[]];
+  return choicesFor(chosen, trace.checks, sought);
 }
 
-/** A bot of the list, verified if the rule requires it. */
-function botProposals(rule: Rule): readonly Proposal[] {
-  if (!('bot_kinds' in rule)) return [];
-  const listed = rule.bot_kinds.find((kind) => kind !== '*') ?? 'gptbot';
-  const bot = { kind: listed, verified: rule.require_verified };
-  return [{ facts: { bot }, flags: [`--bot ${bot.kind}${bot.verified ? ':verified' : ''}`] }];
-}
-
-/** A fingerprint of the list, without its star. */
-function fingerprintProposals(rule: Rule, field: 'ja4' | 'ja4h'): readonly Proposal[] {
-  if (!('match_ja4' in rule)) return [];
-  const listed = field === 'ja4' ? rule.match_ja4 : rule.match_ja4h;
-  return listed.slice(0, 1).map((entry) => {
-    const value = entry.replace(/\*$/, '');
-    return { facts: { [field]: value }, flags: [`--${field} ${shellWord(value)}`] };
+/** The rule of a tag: `<type>/<id>`, `<type>/<key>` or a key. */
+function taggingRule(tag: string, { rules, keys }: RuleSet): Rule | undefined {
+  return rules.find(({ type, id }) => {
+    const key = keys?.rules.get(id);
+    return tag === `${type}/${id}` || (key !== undefined && (tag === key || tag === `${type}/${key}`));
   });
 }
 
-/** The proposals for one failing check. */
-function proposalsFor(check: CheckName, rule: Rule, ruleSet: RuleSet): readonly Proposal[] {
-  switch (check) {
-    case 'enabled':
-      return [];
-    case 'scope':
-    case 'host':
-      return hostProposals(rule, ruleSet);
-    case 'path':
-      return 'path_includes' in rule ? pathProposals(rule) : [];
-    case 'country':
-      return countryProposals(rule);
-    case 'ip':
-      return addressProposals(rule);
-    case 'kind':
-    case 'verified':
-      return botProposals(rule);
-    case 'asn':
-      return asnProposals(rule);
-    case 'ja4':
-    case 'ja4h':
-      return fingerprintProposals(rule, check);
-    case 'method':
-    case 'scheme':
-    case 'user_agent':
-    case 'tag':
-    case 'header':
-    case 'query':
-    case 'cookie':
-      return [];
-    default:
-      return check satisfies never;
-  }
-}
-
-/** All combinations of one proposal per failing check, up to `MOST_RUNS`. */
-function combinations(lists: readonly (readonly Proposal[])[]): readonly Proposal[] {
+/** All combinations of one proposal for each thing that must change, up to `MOST_RUNS`. */
+function combinations(lists: readonly Choices[]): readonly Proposal[] {
   let combined: readonly Proposal[] = [{}];
-  for (const list of lists) {
+  for (const list of lists)
     combined = combined
-      .flatMap((left) =>
-        list.map((right) => ({
-          ...left,
-          ...right,
-          facts: { ...left.facts, ...right.facts },
-          flags: [...new Set([...(left.flags ?? []), ...(right.flags ?? [])])],
-        })),
-      )
+      .flatMap((left) => list.map((right) => joinedProposals(left, right)))
       .slice(0, MOST_RUNS);
-  }
   return combined;
-}
-
-/** The changed request, and the arguments of `simulate` that state it. */
-function apply(proposal: Proposal, request: EdgeRequest): { request: EdgeRequest; words: string } {
-  const host = proposal.host ?? String(request.host);
-  const target = proposal.path ?? request.target;
-  const url = shellWord(`${request.scheme}://${host}${target}`);
-  const words = [url, ...(proposal.flags ?? [])].join(' ');
-  return { request: { ...request, ...proposal.facts, host, target }, words };
 }
 
 /**
  * Returns the command-line arguments of a request near `asked` that the rule matches; `null` when none was found,
- * or when the rule's fields are unknown.
+ * or when the rule's fields are unknown. What the request states besides its URL is repeated only if the rule needs it.
  */
 export function nearMatch(
   subject: SimulationSubject,
@@ -185,15 +137,28 @@ export function nearMatch(
     (candidate) => candidate.id === failed.id && candidate.type === failed.type,
   );
   if (ruleSet === null || rule === undefined || failed.outcome !== 'skipped') return null;
-  const checks = failed.checks.filter((check) => check.pass !== true).map((check) => check.check);
-  const lists = checks.map((check) => proposalsFor(check, rule, ruleSet));
-  if (checks.length === 0 || lists.some((list) => list.length === 0)) return null;
+  if (failed.checks.every(({ pass }) => pass === true)) return null;
   const { request } = classified(subject, asked);
-  for (const proposal of combinations(lists)) {
-    const tried = apply(proposal, request);
-    const { phases } = fixedEvaluator(subject, asked.world).explain(tried.request);
-    const outcome = ruleTrace(phases, rule)?.outcome;
-    if (outcome === 'matched' || outcome === 'conditional') return tried.words;
+  const trace = fixedEvaluator(subject, asked.world).explain(request);
+  const lists = choicesFor(rule, failed.checks, { ruleSet, trace });
+  if (lists.some((list) => list.length === 0)) return null;
+  for (const whole of [false, true]) {
+    for (const proposal of combinations(lists)) {
+      const tried = stated(proposal, request, whole);
+      if (tried !== null && isMatched(rule, tried.request, { subject, asked })) return tried.words;
+    }
   }
   return null;
+}
+
+/** Whether the rule matches a request, or would if the response had the status. */
+function isMatched(
+  rule: Rule,
+  request: EdgeRequest,
+  { subject, asked }: { readonly subject: SimulationSubject; readonly asked: SimulatedRequest },
+): boolean {
+  const tried = classified(subject, { ...asked, request });
+  const { phases } = fixedEvaluator(subject, asked.world).explain(tried.request);
+  const outcome = ruleTrace(phases, rule)?.outcome;
+  return outcome === 'matched' || outcome === 'conditional';
 }

@@ -2,7 +2,7 @@
  * Renders the outcome of rules: the word and the symbol of each, and the rules of a phase that need no line each,
  * folded.
  */
-import type { ReasonCode } from '../../engine/evaluator/trace.ts';
+import type { CheckName, CheckTrace, ReasonCode } from '../../engine/evaluator/trace.ts';
 import type { PhaseNote, RuleNote } from './document.ts';
 import { dotted, type RenderedLine, span, type TextSpan, type Tone, wholeSpan } from './render-text.ts';
 
@@ -103,10 +103,17 @@ export function labelOf(rule: NamedRule): string {
   return `${rule.type} ${idOf(rule)}`;
 }
 
-/** The entry of the first failing check, such as `path_includes[0]`; `null` when no check failed. */
+/** The first check that failed. */
+function failedCheck({ checks }: RuleNote): CheckTrace | undefined {
+  return checks.find(({ pass }) => pass !== true);
+}
+
+/** The entry of the first failing check, such as `path_includes[0]`; `null`: no check failed, or the reason names its list. */
 export function failedEntry(rule: RuleNote): string | null {
-  const failed = rule.checks.find((check) => check.pass !== true);
-  return failed === undefined ? null : (failed.entry ?? null);
+  const entry = failedCheck(rule)?.entry ?? null;
+  const isNamed =
+    entry?.startsWith('conditions.') && rule.reason.text.includes(entry.replace(/\[\d+\]$/, ''));
+  return isNamed ? null : entry;
 }
 
 /** The reason, the failing entry and the place in the file. */
@@ -133,7 +140,7 @@ export interface FoldedRules {
 /** Unused rules that a phase shows before it counts the others. */
 const MOST_SHOWN = 12;
 
-/** What a rule was skipped by; a reason that is not here is shown in full. */
+/** What a rule was skipped by, by its reason. */
 const SKIPPED_BY: Readonly<Partial<Record<ReasonCode, string>>> = {
   host_not_included: 'host',
   host_excluded: 'host',
@@ -149,9 +156,40 @@ const SKIPPED_BY: Readonly<Partial<Record<ReasonCode, string>>> = {
   status_not_listed: 'status',
 };
 
+/** What a condition that is not met reads; other checks have the name of it. */
+const CONDITION_WORDS: Readonly<Partial<Record<CheckName, string>>> = {
+  ip: 'address',
+  kind: 'bot',
+  verified: 'bot',
+  ja4: 'fingerprint',
+  asn: 'autonomous system',
+  user_agent: 'User-Agent',
+  query: 'query parameter',
+};
+
+/** What a rule was skipped by; `null`: its reason is shown in full. */
+function skippedBy(rule: RuleNote): string | null {
+  const { code } = rule.reason;
+  if (code !== 'condition_not_met') return SKIPPED_BY[code] ?? null;
+  const check = failedCheck(rule)?.check;
+  return check === undefined ? null : (CONDITION_WORDS[check] ?? check);
+}
+
+/** What is said of a request whose fact a condition needs. */
+const UNKNOWN_WORDS: Readonly<Partial<Record<CheckName, string>>> = {
+  ip: 'no address given',
+  country: 'no country given',
+  asn: 'no autonomous system given',
+  kind: 'no known bot',
+  ja4: 'no JA4 given',
+};
+
 /** The fact that the request lacks; `null` when it lacks none. */
-function lackOf({ reason, checks }: RuleNote): string | null {
+function lackOf(rule: RuleNote): string | null {
+  const { reason, checks } = rule;
   switch (reason.code) {
+    case 'condition_unknown':
+      return UNKNOWN_WORDS[failedCheck(rule)?.check ?? 'enabled'] ?? 'a fact is not given';
     case 'country_unknown':
       return 'no country given';
     case 'ip_unknown':
@@ -177,7 +215,7 @@ function isCountable(rule: RuleNote): boolean {
   const { code } = rule.reason;
   if (isBehind(rule)) return true;
   if (rule.outcome !== 'skipped') return false;
-  return code === 'disabled' || code === 'out_of_scope' || code in SKIPPED_BY || lackOf(rule) !== null;
+  return code === 'disabled' || code === 'out_of_scope' || skippedBy(rule) !== null || lackOf(rule) !== null;
 }
 
 /** Whether a rule was skipped by one of its filters. */
@@ -245,7 +283,7 @@ export function foldLine(folded: readonly RuleNote[]): RenderedLine {
   const parts = [
     skippedText(
       ' by',
-      skipped.flatMap(({ reason }) => SKIPPED_BY[reason.code] ?? []),
+      skipped.flatMap((rule) => skippedBy(rule) ?? []),
     ),
     skippedText(
       ':',

@@ -4,6 +4,7 @@
  * `withheld` names what it lacks.
  */
 import { isAsn } from '../../../base/addresses/asn.ts';
+import { LOGGED_HEADERS } from '../../../base/http/secret-names.ts';
 import { originText } from '../../../engine/evaluator/decision.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import type { Decision, EdgeRequest, Match, Uninspected } from '../../../engine/evaluator/index.ts';
@@ -13,7 +14,7 @@ import type { UnservedHost, UnservedReason } from '../../decide/unserved.ts';
 import type { Unenforced } from '../../decide/verdict.ts';
 import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_SIGNATURES, MAX_TARGET, MAX_WITHHELD } from '../limits.ts';
 import type { OriginResult } from '../origin/request.ts';
-import { LOGGED_HEADERS, redactTarget } from './redact.ts';
+import { redactTarget } from './redact.ts';
 import type { RequestLogEntry } from './request-log.ts';
 import { type LoggedSignature, logSignatures, type ShownParts, type Verdict } from './signatures.ts';
 

@@ -2,9 +2,10 @@
  * The signatures of a log line. In: the matches of a verdict, which the engine has redacted by its own names of secrets, and
  * the request. Out: the matches with the highest scores, with what the log's own rules allow of what they matched.
  */
+import { isSecretName, LOGGED_HEADERS } from '../../../base/http/secret-names.ts';
 import type { Decision, EdgeRequest } from '../../../engine/evaluator/index.ts';
 import { MAX_HOST, MAX_SIGNATURE_NAME, MAX_SIGNATURE_PART } from '../limits.ts';
-import { isSecretName, LOGGED_HEADERS, redactTarget } from './redact.ts';
+import { redactTarget } from './redact.ts';
 
 /** What signatures found. */
 export type Verdict = NonNullable<Decision['waf']>;

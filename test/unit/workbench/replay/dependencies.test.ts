@@ -55,3 +55,54 @@ it('names none for rules that depend on nothing that is lacking', () => {
   const lacks = { ...createFactCounts(), country: 1, ja4: 1, headers: 1 };
   expect(lackedFacts([plan(RULES.slice(-1))], { requests: 1, lacks, host: '', scheme: '' })).toEqual([]);
 });
+
+it('names the conditions that need a fact, and no header, method, scheme or query that logs have', () => {
+  const conditions = {
+    methods: ['POST'],
+    schemes: ['http'],
+    asns: { includes: [64496] },
+    query: [{ name: 'q', op: 'present' }],
+    cookies: [{ name: 'sid', op: 'absent' }],
+    headers: [
+      { name: 'referer', op: 'present' },
+      { name: 'x-key', op: 'absent' },
+      { name: 'user-agent', op: 'prefix', values: ['curl'] },
+    ],
+  };
+  const lacks = { ...createFactCounts(), user_agent: 2, headers: 9 };
+  const opened = plan([{ key: 'keys', type: 'cache', mode: 'bypass', conditions }]);
+  const facts = lackedFacts([opened], { requests: 9, lacks, host: '', scheme: '' });
+  expect(facts.filter(({ fact }) => fact !== 'asn')).toMatchObject([
+    { fact: 'user_agent', requests: 2, conditions: ['cache/keys conditions.headers[2] user-agent'] },
+    {
+      fact: 'headers',
+      requests: 9,
+      rules: ['cache/keys'],
+      conditions: ['cache/keys conditions.headers[1] x-key', 'cache/keys conditions.cookies[0] sid'],
+    },
+  ]);
+  const every = { ...lacks, asn: 9 };
+  const asn = lackedFacts([opened], { requests: 9, lacks: every, host: '', scheme: '' });
+  expect(asn.find(({ fact }) => fact === 'asn')).toMatchObject({
+    conditions: ['cache/keys conditions.asns'],
+  });
+});
+
+it('names for a tag the facts of the rule that gives it', () => {
+  const [print] = RULES.filter(({ key }) => key === 'print');
+  const tagged = {
+    key: 'tagged',
+    type: 'redirect',
+    target: '/x',
+    conditions: { tags: { includes: ['print'] } },
+  };
+  const lacks = { ...createFactCounts(), ja4: 3 };
+  const facts = lackedFacts([plan([print!, tagged])], { requests: 3, lacks, host: '', scheme: '' });
+  expect(facts).toMatchObject([
+    {
+      fact: 'ja4',
+      rules: ['fingerprint/print', 'redirect/tagged'],
+      conditions: ['redirect/tagged conditions.tags fingerprint/print'],
+    },
+  ]);
+});

@@ -80,7 +80,7 @@ rules:
 
   it('prints a test that the test file reader accepts', () => {
     const texts = [
-      testFor('https://shop.example.com/admin/', {
+      testFor('https://shop.example.com/api/x', {
         userAgent: 'it\'s: #1 "bot"',
         header: ['X-A: 1', 'X-A: 2', 'X-B: yes'],
       }),
@@ -105,6 +105,14 @@ rules:
     expect(requests[3]).toMatchObject({ country: 'NO', bot: { kind: 'generic-bot', verified: false } });
   });
 
+  it('has the headers that a waf rule inspects, but for those whose name suggests a secret', () => {
+    const header = ['X-A: 1', 'Authorization: Bearer s3cret', 'Cookie: sid=s3cret'];
+    const text = testFor('https://shop.example.com/api/x', { header, userAgent: 'curl/8' });
+    const [read] = readTestFile(`tests:\n${text}`, 'edge.test.yaml').tests;
+    expect(read?.steps[0]?.request.headers).toEqual({ 'user-agent': 'curl/8', 'x-a': '1' });
+    expect(testFor('https://example.org/', { header })).not.toContain('headers');
+  });
+
   it('is refused for a request line that a test file cannot contain', () => {
     for (const [url, flags] of [
       ['https://shop.example.com/a b', {}],
@@ -114,5 +122,69 @@ rules:
       const given = asked(url, flags);
       expect(asTest(simulate(SHOP, given), given, SHOP).ok).toBe(false);
     }
+  });
+
+  describe('of rules with conditions', () => {
+    const HEAD =
+      'domain: example.com\nrecords: [{ name: "@", type: A, destination: 192.0.2.1, proxied: true }]\nrules:\n';
+
+    /** The test as text, read back and decided again. */
+    function testUnder(conditions: string, flags: RequestFlags): string {
+      const subject = subjectOf(`${HEAD}  - { key: k, type: drop, conditions: ${conditions} }\n`);
+      const given = asked('https://example.com/', flags);
+      const document = simulate(subject, given);
+      const typed = asTest(document, given, subject);
+      if (!typed.ok) throw new Error(typed.error);
+      const read = readTestFile(`tests:\n${typed.value}`, 'edge.test.yaml');
+      expect(read.diagnostics).toEqual([]);
+      const request = read.tests[0]!.steps[0]!.request;
+      const again = simulate(subject, { ...given, request: { ...request, now: 0 } });
+      expect(again.decision.action).toBe(document.decision.action);
+      return typed.value;
+    }
+
+    it('has the method, and of the headers and cookies those that conditions name', () => {
+      const conditions =
+        '{ methods: [POST], headers: [{ name: accept-language, op: prefix, values: [de] }], cookies: [{ name: sid, op: present }] }';
+      const flags = {
+        method: 'POST',
+        header: ['Accept-Language: de-AT', 'X-A: 1', 'Accept: */*'],
+        cookie: 'other=1; sid=s3cret',
+      };
+      const text = testUnder(conditions, flags);
+      expect(text).toContain('request: POST https://example.com/\n');
+      const [read] = readTestFile(`tests:\n${text}`, 'edge.test.yaml').tests;
+      expect(read?.steps[0]?.request.headers).toEqual({ 'accept-language': 'de-AT', cookie: 'sid=x' });
+      expect(text).toContain('expect: block 403 by drop/k\n');
+    });
+
+    it('has in place of a value that may be a secret one that meets the same conditions', () => {
+      const conditions =
+        '{ headers: [{ name: authorization, op: regex, values: ["^Bearer [a-z]{3}"] }, { name: authorization, op: not_suffix, values: [x] }] }';
+      const met = testUnder(conditions, { header: ['Authorization: Bearer s3cret'] });
+      expect(met).not.toContain('s3cret');
+      expect(met).not.toContain('block');
+      const text = testUnder(conditions, { header: ['Authorization: Bearer secret'] });
+      expect(text).not.toContain('secret');
+      expect(text).toMatch(/authorization: Bearer [a-z]{3,4} /);
+      expect(text).toContain('expect: block 403 by drop/k\n');
+    });
+
+    it('leaves out cookies that no condition names', () => {
+      const conditions = '{ cookies: [{ name: sid, op: absent }] }';
+      expect(testUnder(conditions, { cookie: 'other=s3cret' })).not.toContain('cookie');
+    });
+
+    it('is refused where no other value meets the same conditions', () => {
+      const subject = subjectOf(
+        `${HEAD}  - { type: drop, conditions: { headers: [{ name: x-key, op: equals, values: ["\\u0001"] }] } }\n`,
+      );
+      const given = asked('https://example.com/');
+      const odd = { ...given, request: { ...given.request, headers: { 'x-key': '\u0001' } } };
+      expect(asTest(simulate(subject, odd), odd, subject)).toEqual({
+        ok: false,
+        error: expect.stringContaining('does not repeat the value of `x-key`'),
+      });
+    });
   });
 });

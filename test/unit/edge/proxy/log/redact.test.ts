@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSecretName, redactTarget } from '../../../../../src/edge/proxy/log/redact.ts';
+import { isSecretName } from '../../../../../src/base/http/secret-names.ts';
+import { redactTarget } from '../../../../../src/edge/proxy/log/redact.ts';
 
 describe('redactTarget', () => {
   const cases: readonly (readonly [string, string])[] = [
