@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import type { EdgeRequest } from '../../src/engine/evaluator/index.ts';
 import { createOracle, type OracleEnv } from '../oracle/index.ts';
 import { generateCase } from '../support/generate.ts';
+import { tagsByKey } from '../support/generate-conditions.ts';
 import { wordProgram } from '../support/generate-waf.ts';
 import { loadRuleSet } from '../support/load.ts';
 import { sizeOf } from '../support/size.ts';
@@ -21,7 +22,8 @@ test(`agrees with the oracle on ${PAIRS} rule sets and requests`, { timeout: 3_6
 });
 
 function compareCase(seed: number): void {
-  const { ruleSet, requests, env: given } = keyed(generateCase(seed, REQUESTS), seed);
+  const made = generateCase(seed, REQUESTS, { conditions: { share: 0.3, strayTags: true } });
+  const { ruleSet, requests, env: given } = keyed(made, seed);
   const env: OracleEnv = { ...given, waf: seed % 3 === 0 ? null : wordProgram };
   const oracle = createOracle(ruleSet, env);
   const plain = loadRuleSet(ruleSet, env);
@@ -44,7 +46,7 @@ function compareCase(seed: number): void {
   }
 }
 
-/** In every other case some rules and records go by keys, and visitors come with clearances of both kinds of name. */
+/** In every other case some rules and records have keys, and tags of conditions and clearances are of both kinds of name. */
 function keyed<C extends ReturnType<typeof generateCase>>(one: C, seed: number): C {
   if (seed % 2 === 0) return one;
   const named = (list: readonly { readonly id: number }[]): ReadonlyMap<number, string> =>
@@ -55,7 +57,8 @@ function keyed<C extends ReturnType<typeof generateCase>>(one: C, seed: number):
     if (!Array.isArray(cleared) || place % 4 === 0) return request;
     return { ...request, cleared: cleared.map((text) => String(text).replace(/\/(\d+)$/, '/k-$1')) };
   });
-  return { ...one, ruleSet: { ...one.ruleSet, keys }, requests };
+  const rules = one.ruleSet.rules.map((rule) => tagsByKey(rule, keys.rules));
+  return { ...one, ruleSet: { ...one.ruleSet, rules, keys }, requests };
 }
 
 const HEADS = [

@@ -41,7 +41,8 @@ interface Memo {
   record: number | null;
 }
 
-interface Run {
+/** One run through the phases: for what happens, or for the shadow. */
+export interface Run {
   readonly world: World;
   readonly facts: Facts;
   readonly memo: Memo;
@@ -56,9 +57,30 @@ interface Run {
 /** The fields by which an ending differs from a decision that is empty everywhere. */
 type Ending = Partial<Decision> & Pick<Decision, 'action' | 'status' | 'rule'>;
 
-function matching<T extends Rule['type']>(run: Run, type: T): Extract<Rule, { type: T }>[] {
+/** The rules of a type that match, in order, by the tags that the run has so far. */
+export function matching<T extends Rule['type']>(run: Run, type: T): Extract<Rule, { type: T }>[] {
   const ofType = run.world.rules.filter((rule): rule is Extract<Rule, { type: T }> => rule.type === type);
-  return ofType.filter((rule) => ruleMatches(rule, run.facts));
+  return ofType.filter((rule) => ruleMatches(rule, run.facts, (entry) => taggedBefore(run, { type, entry })));
+}
+
+/** The phases of tagging rules that come before those of other rules. */
+function earlierTagging(type: Rule['type']): readonly Rule['type'][] {
+  if (type === 'drop' || type === 'fingerprint') return [];
+  return type === 'bot_route' ? ['fingerprint'] : ['fingerprint', 'bot_route'];
+}
+
+/** Whether a rule of an earlier phase, named as `<type>/<id>`, `<type>/<key>` or by its key, has tagged in this run. */
+function taggedBefore(
+  run: Run,
+  { type, entry }: { readonly type: Rule['type']; readonly entry: string },
+): boolean {
+  const named = run.world.rules.filter((rule) => {
+    const { key } = keyOf(run.world, rule);
+    return [`${rule.type}/${rule.id}`, `${rule.type}/${key}`, key].includes(entry);
+  });
+  return named.some(
+    (rule) => earlierTagging(type).includes(rule.type) && run.tags.includes(textOf(run, rule)),
+  );
 }
 
 function acts(run: Run, rule: Rule): boolean {
@@ -308,8 +330,23 @@ const NOTHING: Omit<Decision, 'action' | 'status' | 'rule' | 'revision'> = {
   shadow: null,
 };
 
-function runPhases(world: World, facts: Facts, { memo, shadow }: { memo: Memo; shadow: boolean }): Decision {
-  const run: Run = { world, facts, memo, shadow, matches: [], tags: [], waf: null, pinned: null };
+function startRun(world: World, facts: Facts, { memo, shadow }: { memo: Memo; shadow: boolean }): Run {
+  return { world, facts, memo, shadow, matches: [], tags: [], waf: null, pinned: null };
+}
+
+function emptyMemo(): Memo {
+  return { rates: new Map(), wafs: new Map(), pools: new Map(), record: null };
+}
+
+/** The run after the phases that tag, for rules that are matched on the response. Counts nothing. */
+export function taggedRun(world: World, facts: Facts, shadow: boolean): Run {
+  const run = startRun(world, facts, { memo: emptyMemo(), shadow });
+  for (const phase of [dropPhase, fingerprintPhase, botPhase]) if (phase(run) !== null) break;
+  return run;
+}
+
+function runPhases(world: World, facts: Facts, how: { memo: Memo; shadow: boolean }): Decision {
+  const run = startRun(world, facts, how);
   for (const phase of PHASES) {
     const ending = phase(run);
     if (ending === null) continue;
@@ -326,7 +363,7 @@ export function refusal(world: World, status: number): Decision {
 
 /** The decision for a request that passed the gate, with its shadow. */
 export function decide(world: World, facts: Facts): Decision {
-  const memo: Memo = { rates: new Map(), wafs: new Map(), pools: new Map(), record: null };
+  const memo = emptyMemo();
   const real = runPhases(world, facts, { memo, shadow: false });
   if (!real.matches.some((match) => match.mode === 'dry_run')) return real;
   return { ...real, shadow: runPhases(world, facts, { memo, shadow: true }) };

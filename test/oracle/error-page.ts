@@ -1,8 +1,7 @@
-/** Which error page a status gets (semantics §4 phase 11, §5 error_page). */
+/** Which error page a status gets (semantics §4 phase 11, §5 error_page); conditions are those of the request (§12). */
 import type { ErrorPageRule } from '../../src/rules/model/types.ts';
-import { keyOf, type World } from './decide.ts';
+import { keyOf, matching, taggedRun, type World } from './decide.ts';
 import type { Facts } from './facts.ts';
-import { ruleMatches } from './filters.ts';
 import type { ErrorPage, ErrorPageAnswer, Match, RuleRef } from './types.ts';
 
 /** The answer where no rule covers the request. */
@@ -26,8 +25,8 @@ export function findErrorPage(world: World, facts: Facts, asked: Asked): ErrorPa
   if (!(status >= 400 && status <= 599)) return NO_PAGE;
   const walk = (shadow: boolean): ErrorPageAnswer => {
     const matches: Match[] = [];
-    for (const rule of world.rules) {
-      if (rule.type !== 'error_page' || !rule.codes.includes(status) || !ruleMatches(rule, facts)) continue;
+    for (const rule of matching(taggedRun(world, facts, shadow), 'error_page')) {
+      if (!rule.codes.includes(status)) continue;
       const ref = { type: rule.type, id: rule.id, ...keyOf(world, rule) };
       matches.push({ ...ref, mode: rule.action_mode, effect: 'error_page' });
       if (shadow || rule.action_mode === 'enforce') {

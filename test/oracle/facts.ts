@@ -18,6 +18,8 @@ export interface Facts extends Target {
   readonly records: readonly DnsRecord[];
   readonly ip: Address | null;
   readonly country: string | null;
+  /** The number of the visitor's autonomous system. */
+  readonly asn: number | null;
   readonly bot: { readonly kind: string; readonly verified: boolean } | null;
   readonly ja4: string | null;
   readonly ja4h: string | null;
@@ -80,6 +82,12 @@ function countryOf(value: unknown): string | null {
   return code === 'XX' ? null : code;
 }
 
+function asnOf(value: unknown): number | null {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 4_294_967_295
+    ? (value as number)
+    : null;
+}
+
 function hostText(value: unknown): string | null {
   return text(Array.isArray(value) && value.length === 1 ? value[0] : value);
 }
@@ -119,6 +127,7 @@ export function gate(given: EdgeRequest, { domain, named, clock }: Place): Facts
     records,
     ip: parseAddress(request['ip']),
     country: countryOf(request['country']),
+    asn: asnOf(request['asn']),
     bot: botOf(request),
     ja4: text(request['ja4']),
     ja4h: text(request['ja4h']),

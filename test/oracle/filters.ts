@@ -1,43 +1,17 @@
-/** Whether a rule matches a request: scope, host, path, and what its type adds (semantics §2, §3, §5). */
-import { RE2JS } from 're2js';
+/** Whether a rule matches a request: scope, host, path, what its type adds, conditions (semantics §2, §3, §5, §12). */
 import type { PathFilter, Rule, RuleCommon } from '../../src/rules/model/types.ts';
+import { conditionsHold, type Tagged } from './conditions.ts';
 import type { Facts } from './facts.ts';
 import { normaliseHostEntry } from './host.ts';
 import { covers } from './ip.ts';
+import { compiledRegex, isFingerprint, matchPieces } from './patterns.ts';
 import { percentDecode } from './text.ts';
 
 type Test = (text: string) => boolean;
 
-/** Literal pieces with any run of characters between each two. */
-function matchPieces(pieces: readonly string[], text: string): boolean {
-  const first = pieces[0]!;
-  const last = pieces.at(-1)!;
-  if (pieces.length === 1) return text === first;
-  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length)
-    return false;
-  const end = text.length - last.length;
-  let at = first.length;
-  for (const piece of pieces.slice(1, -1)) {
-    const found = text.indexOf(piece, at);
-    if (found < 0 || found + piece.length > end) return false;
-    at = found + piece.length;
-  }
-  return true;
-}
-
-const compiled = new Map<string, RE2JS>();
-
-/** The compiled path regex: unanchored, case counts, `.` matches newlines. */
-export function pathRegex(pattern: string, flags: number = RE2JS.DOTALL): RE2JS {
-  const key = `${flags}:${pattern}`;
-  const known = compiled.get(key) ?? RE2JS.compile(pattern, flags);
-  compiled.set(key, known);
-  return known;
-}
-
 function hostTest(type: string, entry: string): Test {
   if (type === 'regex') {
-    const regex = pathRegex(entry, RE2JS.DOTALL | RE2JS.CASE_INSENSITIVE);
+    const regex = compiledRegex(entry, { ignoreCase: true });
     return (host) => regex.matcher(host).find();
   }
   const normal = normaliseHostEntry(entry);
@@ -48,7 +22,7 @@ function hostTest(type: string, entry: string): Test {
 
 function pathTest(type: string, entry: string): Test {
   if (type === 'regex') {
-    const regex = pathRegex(entry);
+    const regex = compiledRegex(entry, { ignoreCase: false });
     return (path) => regex.matcher(path).find();
   }
   const pieces = entry.split('*').map(percentDecode);
@@ -90,11 +64,7 @@ function pathMatches(rule: Rule & PathFilter, facts: Facts): boolean {
 }
 
 function fingerprintListed(entries: readonly string[], value: string | null): boolean {
-  if (entries.length === 0) return true;
-  if (value === null) return false;
-  return entries.some((entry) =>
-    entry.endsWith('*') ? value.startsWith(entry.slice(0, -1)) : value === entry,
-  );
+  return entries.length === 0 || entries.some((entry) => isFingerprint(entry, value));
 }
 
 function typeMatches(rule: Rule, facts: Facts): boolean {
@@ -121,13 +91,14 @@ function typeMatches(rule: Rule, facts: Facts): boolean {
   }
 }
 
-/** Whether an enabled rule is in scope and all its filters hold. */
-export function ruleMatches(rule: Rule, facts: Facts): boolean {
+/** Whether an enabled rule is in scope and all its filters and conditions hold; `tagged` answers for its tags. */
+export function ruleMatches(rule: Rule, facts: Facts, tagged: Tagged): boolean {
   return (
     rule.enabled &&
     (rule.record_ids.length === 0 || facts.records.some((record) => rule.record_ids.includes(record.id))) &&
     hostMatches(rule, facts.host) &&
     (!('path_includes' in rule) || pathMatches(rule, facts)) &&
-    typeMatches(rule, facts)
+    typeMatches(rule, facts) &&
+    conditionsHold(rule.conditions, facts, tagged)
   );
 }

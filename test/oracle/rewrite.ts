@@ -1,9 +1,10 @@
 /** What rewrite, redirect and cache rules make of a URL (semantics §5 rewrite, redirect, cache). */
 import type { CacheRule, RedirectRule, RewriteRule } from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
-import { pathForms, pathRegex } from './filters.ts';
+import { pathForms } from './filters.ts';
 import { parseAuthority } from './host.ts';
 import { defaultPort, hasDotSegment } from './path.ts';
+import { compiledRegex } from './patterns.ts';
 import { encodeCapture, encodeUri, percentDecode, utf8 } from './text.ts';
 
 /** One character of a path filter's view of the path, and the octets that the visitor sent for it. */
@@ -65,7 +66,7 @@ function sentFor(units: readonly Unit[], from: number, part: string): string {
 function groupsOf(rule: RewriteRule, facts: Facts): (name: string) => string | null {
   for (const entry of rule.path_includes) {
     for (const path of pathForms(facts)) {
-      const regex = pathRegex(entry);
+      const regex = compiledRegex(entry, { ignoreCase: false });
       const matcher = regex.matcher(path);
       if (!matcher.find()) continue;
       const named = regex.namedGroups();

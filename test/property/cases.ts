@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { Decision, EdgeRequest, Evaluator, EvaluatorOptions } from '../../src/engine/evaluator/index.ts';
 import type { OracleEnv } from '../oracle/index.ts';
-import { type GeneratedCase, generateCase } from '../support/generate.ts';
+import { type CaseOptions, type GeneratedCase, generateCase } from '../support/generate.ts';
 import { wordProgram } from '../support/generate-waf.ts';
 import { optionsOf } from '../support/load.ts';
 
@@ -14,9 +14,9 @@ export interface Case extends GeneratedCase {
 }
 
 /** `count` cases of `requests` requests each, from consecutive seeds. */
-export function cases(count: number, requests: number): readonly Case[] {
+export function cases(count: number, requests: number, options: CaseOptions = {}): readonly Case[] {
   return Array.from({ length: count }, (_, index) => {
-    const made = generateCase(FIRST_SEED + index, requests);
+    const made = generateCase(FIRST_SEED + index, requests, options);
     const env: OracleEnv = { ...made.env, waf: made.seed % 3 === 0 ? null : wordProgram };
     return { ...made, options: optionsOf(env) };
   });

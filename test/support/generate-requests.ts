@@ -3,6 +3,7 @@ import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { hostName } from './generate-filters.ts';
 import type { Random } from './generate-random.ts';
+import { withValues } from './generate-values.ts';
 import {
   ADDRESSES,
   BOTS,
@@ -234,16 +235,28 @@ function single(random: Random, ruleSet: RuleSet, sender: Loose): Loose {
   };
 }
 
+/** How many requests, and of what kind. */
+interface RequestOptions {
+  readonly count: number;
+  /** Whether they have what conditions read: methods, networks, headers, parameters and cookies of all kinds. */
+  readonly values: boolean;
+}
+
 /**
- * `count` requests of a few visitors, in the order of their `now`. Some are sent many times over, so that limits are
+ * Requests of a few visitors, in the order of their `now`. Some are sent many times over, so that limits are
  * breached and pools turn.
  */
-export function generateRequests(random: Random, ruleSet: RuleSet, count: number): EdgeRequest[] {
+export function generateRequests(
+  random: Random,
+  ruleSet: RuleSet,
+  { count, values }: RequestOptions,
+): EdgeRequest[] {
   const visitors = random.times(2 + random.int(4), () => visitor(random, ruleSet.rules));
   const requests: EdgeRequest[] = [];
   let now = START + random.int(60_000);
   while (requests.length < count) {
-    const sent = single(random, ruleSet, random.pick(visitors));
+    const plain = single(random, ruleSet, random.pick(visitors));
+    const sent = values ? withValues(random, plain) : plain;
     const repeats = random.chance(0.1) ? random.pick([3, 6, 6, 12, 150]) : 1;
     const calm = repeats > 12 ? 0.98 : 0.4;
     for (let one = 0; one < repeats && requests.length < count; one += 1) {

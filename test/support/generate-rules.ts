@@ -1,5 +1,6 @@
-/** Generated rules of all twelve types: valid by the semantics, as the model would store them. */
+/** Generated rules of all twelve types, on demand with conditions: valid by the semantics, as the model would store them. */
 import type { Rule, RuleCommon, WafRule } from '../../src/rules/model/types.ts';
+import { type ConditionPlace, withConditions } from './generate-conditions.ts';
 import { hostFilter, pathFilter } from './generate-filters.ts';
 import type { Random } from './generate-random.ts';
 import { ADDRESS_ENTRIES, BOTS, COUNTRIES, JA4, JA4H, QUERY_PARAMS } from './generate-words.ts';
@@ -210,6 +211,8 @@ export interface RulePlace {
   readonly id: number;
   readonly domain: string;
   readonly recordIds: readonly number[];
+  /** Absent: the rule has no conditions. */
+  readonly conditions?: ConditionPlace;
 }
 
 function make<T extends Type>(random: Random, type: T, place: RulePlace): Extract<Rule, { type: T }> {
@@ -228,5 +231,6 @@ const TYPES = Object.keys(OWN_FIELDS) as Type[];
 
 /** One rule of a random type. */
 export function generateRule(random: Random, place: RulePlace): Rule {
-  return make(random, random.pick(TYPES), place);
+  const rule = make(random, random.pick(TYPES), place);
+  return place.conditions === undefined ? rule : withConditions(random, rule, place.conditions);
 }

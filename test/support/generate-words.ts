@@ -92,5 +92,34 @@ export const QUERIES = [
 
 export const QUERY_PARAMS = ['a', 'b', 'q', 'é'] as const;
 
+/** Methods as they are sent: case counts. */
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'get', 'PURGE'] as const;
+
+/** Numbers of autonomous systems. */
+export const ASNS = [64_496, 64_497, 65_536, 4_294_967_295] as const;
+
+/** Names of headers, in lower case, that conditions read; two begin alike. */
+export const HEADER_NAMES = ['x-a', 'x-a', 'x-a', 'x-ab', 'x-b', 'user-agent', 'cookie'] as const;
+
+/** Names of query parameters that conditions read: they begin alike, or differ in case. */
+export const PARAMETERS = ['a', 'a', 'a', 'ab', 'A', 'é', 'a b'] as const;
+
+/** Names of cookies that conditions read. */
+export const COOKIE_NAMES = ['a', 'a', 'a', 'ab', 'A', 'b'] as const;
+
+/** Values of headers, parameters and cookies: parts of each other, or different in case. */
+export const VALUES = ['', 'a', 'ab', 'ab', 'abc', 'Ab', 'AB', 'b', 'a b', 'é', 'É', '1'] as const;
+
+/** Values about as long as the 8,192 octets that conditions read; `é` is one octet in a header, two in a query. */
+export const LONG_VALUES = [
+  'a'.repeat(8_192),
+  'a'.repeat(8_193),
+  `ab${'x'.repeat(8_189)}b`,
+  `ab${'x'.repeat(8_190)}b`,
+  `${'b'.repeat(8_191)}ab`,
+  'é'.repeat(4_096),
+  `a${'é'.repeat(4_096)}`,
+] as const;
+
 /** When generated time starts: milliseconds, at no round second. */
 export const START = 1_700_000_000_123;

@@ -4,6 +4,7 @@
  */
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { DnsRecord, Domain, RuleSet } from '../../src/rules/model/types.ts';
+import { type ConditionPlace, withConditions } from './generate-conditions.ts';
 import { type Random, seeded } from './generate-random.ts';
 import { generateRequests } from './generate-requests.ts';
 import { generateRule } from './generate-rules.ts';
@@ -49,15 +50,25 @@ function generateRecord(random: Random, id: number, domain: string): DnsRecord {
   };
 }
 
+/** What a case has beyond rules and requests that every caller can take. */
+export interface CaseOptions {
+  /** Conditions of rules; requests then have what they read. Absent: neither, and the same case as ever for a seed. */
+  readonly conditions?: Omit<ConditionPlace, 'rules'>;
+}
+
 /** A valid rule set of 1 to 60 rules, the small ones more often. */
-export function generateRuleSet(random: Random): RuleSet {
+export function generateRuleSet(random: Random, { conditions }: CaseOptions = {}): RuleSet {
   const domain = generateDomain(random);
   const records = random.times(2 + random.int(7), (index) => generateRecord(random, index + 1, domain.name));
   const recordIds = records.map((record) => record.id);
   const count = 1 + random.int(random.pick([6, 15, 30, 60]));
   const ids = random.shuffled(random.times(count, (index) => index * 3 + 1));
   const rules = ids.map((id) => generateRule(random, { id, domain: domain.name, recordIds }));
-  return { domain, records: random.shuffled(records), rules };
+  const narrowed =
+    conditions === undefined
+      ? rules
+      : rules.map((rule) => withConditions(random, rule, { ...conditions, rules }));
+  return { domain, records: random.shuffled(records), rules: narrowed };
 }
 
 /** What an evaluator is told about its node: pure functions of the rule and the origin. */
@@ -89,9 +100,10 @@ export interface GeneratedCase {
 }
 
 /** The whole case a seed names; the rule set and the env do not depend on `count`. */
-export function generateCase(seed: number, count: number): GeneratedCase {
+export function generateCase(seed: number, count: number, options: CaseOptions = {}): GeneratedCase {
   const random = seeded(seed);
-  const ruleSet = generateRuleSet(random);
+  const ruleSet = generateRuleSet(random, options);
   const env = generateEnv(random);
-  return { seed, ruleSet, env, requests: generateRequests(random, ruleSet, count) };
+  const requests = generateRequests(random, ruleSet, { count, values: options.conditions !== undefined });
+  return { seed, ruleSet, env, requests };
 }

@@ -1,5 +1,5 @@
 /** Sample domain, records, rules and requests with every default filled in; a test states what it is about. */
-import type { DnsRecord, Domain, Rule, RuleSet } from '../../src/rules/model/types.ts';
+import type { DnsRecord, Domain, Rule, RuleSet, ValueCondition } from '../../src/rules/model/types.ts';
 import { createOracle, type Decision, type EdgeRequest, type OracleEnv } from '../oracle/index.ts';
 
 type OfType<T extends Rule['type']> = Extract<Rule, { type: T }>;
@@ -131,6 +131,16 @@ export function rule<T extends Rule['type']>(
   fields: Partial<OfType<T>> = {},
 ): OfType<T> {
   return { ...DEFAULTS[type], id, ...fields } as unknown as OfType<T>;
+}
+
+/** A condition on a header, a query parameter or a cookie, with case unless stated otherwise. */
+export function condition(
+  name: string,
+  op: ValueCondition['op'],
+  values: readonly string[] = [],
+  { ignore_case = false }: { readonly ignore_case?: boolean } = {},
+): ValueCondition {
+  return { name, op, values: [...values], ignore_case };
 }
 
 /** A proxied A record that differs from the defaults in the fields given. */
