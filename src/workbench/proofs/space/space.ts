@@ -6,7 +6,7 @@ import { buildDfa } from '../../../base/regex/dfa.ts';
 import { parsePattern } from '../../../base/regex/regex.ts';
 import { ACME_PREFIX, EDGE_PREFIX } from '../../../engine/evaluator/facts.ts';
 import type { LoadedPlan } from '../../../engine/evaluator/loaded.ts';
-import { FLAG, SLOT } from '../../../engine/plan/layout.ts';
+import { FLAG, NONE, SLOT } from '../../../engine/plan/layout.ts';
 import { type LetterAutomaton, type Letters, regexAutomaton, wildcardAutomaton } from './automaton.ts';
 import {
   type AddressAxis,
@@ -60,7 +60,7 @@ export interface Space {
   /** Paths of an ACME server's requests for tokens, and those that the edge answers itself (semantics §4). */
   readonly acme: LetterAutomaton;
   readonly own: LetterAutomaton;
-  /** The filters of a rule; `null`: its path filter is too complex for a proof. */
+  /** The filters of a rule; `null`: its path filter is too complex for a proof, or it has conditions. */
   boxOf(plan: number, slot: number): Box | null;
   /** The paths that the entries of a filter match. */
   pathsOf(plan: number, entries: FilterEntries, bothForms: boolean): Language | null;
@@ -258,7 +258,9 @@ function makeBox(
   slot: number,
 ): Box | null {
   const loaded = plans[plan]!;
-  const { slots } = loaded.plan;
+  const { slots, conditions } = loaded.plan;
+  // A box without the conditions would have requests that the rule does not match.
+  if ((conditions[slot] ?? NONE) !== NONE) return null;
   const entries = entriesAt(loaded, slots[slot * SLOT.size + SLOT.path]!);
   const bothForms = (slots[slot * SLOT.size + SLOT.flags]! & FLAG.bothForms) !== 0;
   const paths = entries === null ? null : pathsOf(plan, entries, bothForms);
