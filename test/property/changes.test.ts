@@ -15,6 +15,7 @@ import {
   type OutcomeChange,
 } from '../../src/workbench/proofs/differences.ts';
 import { generateCase, type Random, seeded } from '../support/generate.ts';
+import { withConditions } from '../support/generate-conditions.ts';
 import { generateRule } from '../support/generate-rules.ts';
 import { sizeOf } from '../support/size.ts';
 
@@ -32,15 +33,16 @@ function sealed(ruleSet: RuleSet): Uint8Array {
 }
 
 /** One edit: a rule removed, added, moved, changed, switched to or from dry_run. */
-function edited(ruleSet: RuleSet, random: Random): RuleSet {
+function edited(ruleSet: RuleSet, random: Random, share: number): RuleSet {
   const { rules, records, domain } = ruleSet;
   const at = random.int(rules.length);
   const rule = rules[at]!;
-  const fresh = generateRule(random, {
+  const made = generateRule(random, {
     id: 1_000 + random.int(1_000),
     domain: domain.name,
     recordIds: records.map(({ id }) => id),
   });
+  const fresh = share === 0 ? made : withConditions(random, made, { share, rules });
   switch (random.int(5)) {
     case 0:
       return rules.length === 1 ? ruleSet : { ...ruleSet, rules: rules.filter((_, place) => place !== at) };
@@ -63,13 +65,15 @@ function edited(ruleSet: RuleSet, random: Random): RuleSet {
 
 /** A request without what a witness does not carry. */
 function witnessOf(request: EdgeRequest): OutcomeChange['witness'] | null {
-  const { scheme, method, host, target, ip, country, bot, ja4, ja4h } = request;
+  const { scheme, method, host, target, headers, ip, country, asn, bot, ja4, ja4h } = request;
   if (typeof host !== 'string' || typeof target !== 'string' || !target.startsWith('/')) return null;
   return {
     method,
     url: `${scheme === 'http' ? 'http' : 'https'}://${host}${target}`,
+    headers: (headers ?? {}) as OutcomeChange['witness']['headers'],
     ip: ip ?? null,
     country: country ?? null,
+    asn: asn ?? null,
     bot: bot ?? null,
     ja4: ja4 ?? null,
     ja4h: ja4h ?? null,
@@ -88,10 +92,13 @@ test(`every change that a request shows is proved, on ${SETS} pairs of rule sets
 }, () => {
   const counts = { changes: 0, equal: 0, open: 0, incomplete: 0, shown: 0, orders: 0 };
   for (let seed = 1; seed <= SETS; seed++) {
-    const { ruleSet, requests } = generateCase(seed, REQUESTS);
+    // Every other rule set is without conditions.
+    const share = seed % 2 === 0 ? 0.5 : 0;
+    const options = share === 0 ? {} : { conditions: { share } };
+    const { ruleSet, requests } = generateCase(seed, REQUESTS, options);
     const random = seeded(seed * 7 + 1);
     let after = ruleSet;
-    for (let edit = 0; edit <= random.int(3); edit++) after = edited(after, random);
+    for (let edit = 0; edit <= random.int(3); edit++) after = edited(after, random, share);
     const input: ChangeInput = changeInput(
       { opened: openPlan(sealed(ruleSet)), bytes: sealed(ruleSet) },
       { opened: openPlan(sealed(after)), bytes: sealed(after) },

@@ -10,7 +10,7 @@ import { seal } from '../../engine/plan/seal.ts';
 import type { WafProgram } from '../../engine/waf/request/inspection.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
 import { proveChanges, spaceOf } from '../proofs/changes.ts';
-import type { ChangeSide } from '../proofs/differences.ts';
+import { type ChangeSide, withTagReaders } from '../proofs/differences.ts';
 import { proveReach } from '../proofs/reach.ts';
 import { type Box, commonSets } from '../proofs/space/boxes.ts';
 import { createBudget } from '../proofs/space/budget.ts';
@@ -278,7 +278,7 @@ function judgeSide(
   );
   let shown: ShownDifference | null = null;
   const { changes, open, isIncomplete } = proveChanges(
-    { before: sideOf(before), after: sideOf(changed), pairs },
+    withTagReaders({ before: sideOf(before), after: sideOf(changed), pairs }),
     {
       shared: { space, before: 0, after: place + 1 },
       steps: MAX_MUTANT_STEPS,

@@ -4,9 +4,8 @@
  */
 import type { Decision, ErrorPageAnswer, Origin } from '../../engine/evaluator/decision.ts';
 import { loadPlan } from '../../engine/evaluator/evaluate.ts';
-import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import type { WafProgram } from '../../engine/waf/request/inspection.ts';
-import { hostOfWitness, type Witness } from '../proofs/witness.ts';
+import { requestOf, type Witness } from '../proofs/witness.ts';
 import { describeDecision, describePage } from '../rule-tests/compare.ts';
 import type { RuleNames } from '../rule-tests/names.ts';
 import { DEFAULT_NOW } from '../rule-tests/prepare.ts';
@@ -66,7 +65,7 @@ export function outcomesOf({ bytes, waf }: TrialPlan, { witness, steps }: Trial)
   const evaluator = loadPlan(bytes, { clock: () => now, random: () => 0, waf, trusted: true });
   return steps.map(({ times, after, suffix }) => {
     now += after * 1_000;
-    const request = withAssumedBody(requestOf({ ...witness, url: longerUrl(witness.url, suffix) }));
+    const request = withAssumedBody(requestOf({ ...witness, url: longerUrl(witness.url, suffix) }, now));
     for (let time = 1; time < times; time++) evaluator.evaluate({ ...request, now });
     const decision = evaluator.evaluate({ ...request, now });
     const page =
@@ -79,24 +78,6 @@ export function outcomesOf({ bytes, waf }: TrialPlan, { witness, steps }: Trial)
 export function longerUrl(url: string, suffix: string): string {
   const [bare = '', ...query] = url.split('?');
   return [`${bare}${suffix}`, ...query].join('?');
-}
-
-function requestOf(witness: Witness): EdgeRequest {
-  const { method, url, ip, country, bot, ja4, ja4h, cleared } = witness;
-  const start = url.indexOf('://') + 3;
-  return {
-    scheme: url.slice(0, start - 3),
-    method,
-    host: hostOfWitness(witness),
-    target: url.slice(url.indexOf('/', start)),
-    headers: {},
-    bot,
-    cleared,
-    ...(ip === null ? {} : { ip }),
-    ...(country === null ? {} : { country }),
-    ...(ja4 === null ? {} : { ja4 }),
-    ...(ja4h === null ? {} : { ja4h }),
-  };
 }
 
 /** The difference of outcomes; `null`: no test could see one. */

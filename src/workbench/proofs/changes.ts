@@ -39,7 +39,7 @@ import {
   servedBox,
   situationsAt,
 } from './situations.ts';
-import { AXES, type Box, commonSets, setsOverlap, subtract, withAxis } from './space/boxes.ts';
+import { AXES, type Box, commonSets, restricted, setsOverlap, subtract, withAxis } from './space/boxes.ts';
 import { createBudget, type StepBudget } from './space/budget.ts';
 import { type CoverQuery, findUncovered } from './space/cover.ts';
 import { createSpace, type Space } from './space/space.ts';
@@ -153,11 +153,7 @@ function compareHosts(comparison: Comparison): void {
     for (let at = 0; at < hosts.length; at += 2) {
       for (let atom = hosts[at]!; atom < hosts[at + 1]!; atom++) {
         const target = {
-          sets: withAxis(
-            AXES.map(() => null),
-            HOST,
-            Int32Array.of(atom, atom + 1),
-          ),
+          sets: withAxis(space.free, HOST, Int32Array.of(atom, atom + 1)),
           paths: null,
         };
         probe(comparison, { target, blockers: [], count: 0, within: [], outside: [] });
@@ -368,17 +364,7 @@ function redirectTargets({ before, after }: OpenPair): readonly string[] {
 }
 
 function onlyHosts(target: Box, hosts: Int32Array): Box {
-  return {
-    ...target,
-    sets: commonSets(
-      target.sets,
-      withAxis(
-        AXES.map(() => null),
-        HOST,
-        hosts,
-      ),
-    ),
-  };
+  return { ...target, sets: restricted(target.sets, [{ axis: HOST, set: hosts }]) };
 }
 
 /** For a rule that acts for itself and must not act on the other side: what its partner matches there. */
@@ -459,7 +445,9 @@ function probe(
   const result = findUncovered(query, before.space, budget);
   if (result.kind !== 'point') return result.kind;
   const subjects = { before: before.subject, after: after.subject };
-  for (const witness of withUrls(witnessOf(result.point, before.space, acme), targets)) {
+  const first = witnessOf(result.point, before.space, acme);
+  if (first === null) return 'unknown';
+  for (const witness of withUrls(first, targets)) {
     const { witness: solved, ...profiles } = profilesOf(subjects, witness);
     for (const change of differencesOf(comparison, profiles, solved)) {
       const key = keyOf(change);

@@ -105,8 +105,8 @@ function circlesFrom(starts: readonly string[], subject: Subject): readonly Circ
 
 /** A request of whose visitor nothing is known. */
 function visitorOf(url: string): Witness {
-  const unknown = { ip: null, country: null, bot: null, ja4: null, ja4h: null, status: null };
-  return { method: 'GET', url, cleared: [], ...unknown };
+  const unknown = { ip: null, country: null, asn: null, bot: null, ja4: null, ja4h: null, status: null };
+  return { method: 'GET', url, headers: {}, cleared: [], ...unknown };
 }
 
 /** The circles that a visitor can get into with all rules of a subject. */

@@ -3,12 +3,15 @@
  * subjects, the pairs of their rules, and the request. Out: the changes that it is a witness of. Two sealed plans are
  * prepared here: their rules are paired, and those that differ or changed places are found.
  */
+
+import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { printPlan } from '../../engine/compiler/print.ts';
 import { findGroup } from '../../engine/evaluator/loaded.ts';
 import { NONE, typeIndex } from '../../engine/plan/layout.ts';
 import { diffPlans, type PlanSide, pairedRules } from './diff.ts';
 import { COMPONENTS, type Component, isSeparate, type Profile, profilesOf, typesOf } from './profile.ts';
 import type { TypeComponent } from './rule-types.ts';
+import { entriesOf, termsAt } from './space/terms.ts';
 import { effectOf, readSubject, type Subject, type SubjectRule, takesGroups } from './subject.ts';
 import { hostOfWitness, type Witness } from './witness.ts';
 
@@ -288,11 +291,59 @@ export function changeInput(before: SealedSide, after: SealedSide): ChangeInput 
     differing.after.add(name);
     differing.before.add(pairs.get(name)!);
   }
-  return {
+  return withTagReaders({
     before: { subject: subjects.before, differing: differing.before },
     after: { subject: subjects.after, differing: differing.after },
     pairs,
+  });
+}
+
+/** Types whose rules tag requests, or end them before others tag. */
+const BEFORE_TAGS: readonly RuleType[] = ['drop', 'fingerprint', 'bot_route'];
+
+/**
+ * The input in which rules that ask for tags differ, too, where the rules that tag do: they match other requests then. Which tags a
+ * response has also depends on what ends requests in the phases that tag.
+ */
+export function withTagReaders({ before, after, pairs }: ChangeInput): ChangeInput {
+  const readers = { before: tagReaders(before.subject), after: tagReaders(after.subject) };
+  if (readers.before.size + readers.after.size === 0) return { before, after, pairs };
+  const differing = { before: new Set(before.differing), after: new Set(after.differing) };
+  const isBefore = (name: string): boolean => BEFORE_TAGS.some((type) => name.startsWith(`${type}/`));
+  for (let known = -1; known < differing.before.size + differing.after.size; ) {
+    known = differing.before.size + differing.after.size;
+    const isOther = [...differing.before, ...differing.after].some(isBefore);
+    for (const [name, tags] of readers.after) {
+      const was = pairs.get(name);
+      if (was === undefined) continue;
+      const old = readers.before.get(was) ?? [];
+      const isSame =
+        old.length === tags.length &&
+        tags.every((tag, place) => (pairs.get(tag) ?? '') === old[place] && !differing.after.has(tag));
+      if (isSame && !(isOther && name.startsWith('error_page/'))) continue;
+      differing.after.add(name);
+      differing.before.add(was);
+    }
+  }
+  return {
+    before: { ...before, differing: differing.before },
+    after: { ...after, differing: differing.after },
+    pairs,
   };
+}
+
+/** Rules that ask for tags, as `<type>/<id>`, and those that they name, in their order; empty for one that does not exist. */
+function tagReaders({ loaded, rules }: Subject): ReadonlyMap<string, readonly string[]> {
+  const readers = new Map<string, readonly string[]>();
+  if (loaded.plan.conditions.length === 0) return readers;
+  const nameOf = new Map(rules.map((rule) => [rule.slot, idOf(rule)]));
+  for (const rule of rules) {
+    const named = termsAt(loaded, rule.slot).flatMap((term) =>
+      term.comparison === 'tagged' ? entriesOf(loaded, term).map((slot) => nameOf.get(slot) ?? '') : [],
+    );
+    if (named.length > 0) readers.set(idOf(rule), named);
+  }
+  return readers;
 }
 
 /**

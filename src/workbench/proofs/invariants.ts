@@ -34,8 +34,8 @@ import {
   type Box,
   commonSets,
   isEmptyBox,
+  restricted,
   subtract,
-  withAxis,
 } from './space/boxes.ts';
 import { createBudget, MAX_TOTAL_STEPS, type StepBudget, shareOf } from './space/budget.ts';
 import { findUncovered } from './space/cover.ts';
@@ -153,7 +153,8 @@ function meantBy({ around, scopes }: Proving, { bots }: Invariant, id: number): 
   if (bots === null) return { ...scope, sets };
   const { bot } = space.axes;
   const listed = atomSet(bots.listed.flatMap((entry) => atomsOfBot(bot, entry)));
-  return { ...scope, sets: withAxis(sets, BOT, bots.excludes ? subtract(bot.all, listed) : listed) };
+  const set = bots.excludes ? subtract(bot.all, listed) : listed;
+  return { ...scope, sets: restricted(sets, [{ axis: BOT, set }]) };
 }
 
 function atomsOfBot(
@@ -181,8 +182,8 @@ function askSource(
     const query = { target: box, blockers: blockers.boxes, count, within, outside };
     const found = findUncovered(query, around.space, budget);
     if (found.kind === 'covered') continue;
-    const breach =
-      found.kind === 'point' ? confirm(around, source, witnessOf(found.point, around.space, acme)) : null;
+    const point = found.kind === 'point' ? witnessOf(found.point, around.space, acme) : null;
+    const breach = point === null ? null : confirm(around, source, point);
     if (breach !== null) return breach;
     isOpen = true;
   }
@@ -268,13 +269,17 @@ function recordChallenges(around: SubjectSpace): Source {
   const place = placeAfter(around.subject, 'captcha');
   const visitors = subtract(space.axes.bot.all, space.axes.bot.crawlers);
   const hosts = challengedHosts(around);
-  const sets = AXES.map((_, axis) => (axis === HOST ? hosts : axis === BOT ? visitors : null));
+  const challenged = [
+    { axis: HOST, set: hosts },
+    { axis: BOT, set: visitors },
+  ];
   return {
     name: `the challenges of the records of ${subject.domain}`,
     action: 'challenge',
     rule: null,
     needs: null,
-    situations: (target) => situationsAt(around, place, { ...target, sets: commonSets(target.sets, sets) }),
+    situations: (target) =>
+      situationsAt(around, place, { ...target, sets: restricted(target.sets, challenged) }),
     acts: ({ action, rule }) => action === 'challenge' && rule?.type === 'record',
   };
 }

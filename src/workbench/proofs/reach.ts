@@ -92,7 +92,10 @@ function reachOf(around: SubjectSpace, rule: SubjectRule, total: StepBudget): Re
       const reached = confirm(around, rule, one, found.point);
       return reached === null ? UNKNOWN : { kind: 'reached', witness: reached };
     }
-    for (const place of found.by) used.add(one.blockers.rules[place]!);
+    for (const place of found.by) {
+      const owner = one.blockers.rules[place]!;
+      if (owner !== null) used.add(owner);
+    }
   }
   if (used.size === 0) return { kind: 'unmatched' };
   return {
@@ -123,6 +126,7 @@ function confirm(
   point: Point,
 ): Witness | null {
   const witness = witnessOf(point, space, one.acme);
+  if (witness === null) return null;
   const reached = changedUntil(witness, subject, (changed) => tryWitness(subject, rule, changed));
   return reached === null || rule.type === 'error_page' ? reached : { ...reached, status: null };
 }
@@ -149,11 +153,13 @@ function ask(
   rules: ReadonlySet<SubjectRule> | null,
   { space, budget }: Asking,
 ): CoverResult {
-  const { boxes, rules: owners } = blockers;
+  const { boxes, rules: owners, without } = blockers;
   if (rules === null)
     return findUncovered({ target, blockers: boxes, count, within, outside }, space, budget);
-  const chosen =
-    rules.size === 0 ? [] : boxes.slice(0, count).filter((_, place) => rules.has(owners[place]!));
+  const isChosen = (place: number): boolean => owners[place] === null || rules.has(owners[place]!);
+  // PERF: most questions are about the first request of a situation, whatever blocks it.
+  const places = rules.size === 0 ? without : [...boxes.keys()];
+  const chosen = places.filter((place) => place < count && isChosen(place)).map((place) => boxes[place]!);
   return findUncovered({ target, blockers: chosen, count: chosen.length, within, outside }, space, budget);
 }
 

@@ -8,12 +8,23 @@
  */
 import { printFields } from '../../engine/compiler/rule-types.ts';
 import type { CheckName, RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
-import { NONE, SLOT } from '../../engine/plan/layout.ts';
+import { type ConditionMember, NONE, SLOT } from '../../engine/plan/layout.ts';
 import { subjectSpace } from './reach.ts';
-import { matchedBy, type SubjectSpace, servedBox, situationsAt } from './situations.ts';
-import { AXES, type Axis, type Box, isEmptyBox, subtract, withAxis } from './space/boxes.ts';
+import { evaluatedIn, type SubjectSpace, situationsAt } from './situations.ts';
+import {
+  type AtomSet,
+  AXES,
+  type Axis,
+  type Box,
+  intersect,
+  isEmptyBox,
+  restricted,
+  subtract,
+} from './space/boxes.ts';
 import { createBudget, type StepBudget, shareOf } from './space/budget.ts';
 import { findUncovered } from './space/cover.ts';
+import type { BoxParts } from './space/space.ts';
+import { termsAt } from './space/terms.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 import { changedUntil, requestOf, type Witness, witnessOf } from './witness.ts';
 
@@ -22,8 +33,30 @@ const MAX_REGION_STEPS = 100_000;
 /** Steps of all such searches in one plan: some seconds. */
 const MAX_REGIONS_STEPS = 4_000_000;
 
-/** The filter that a region is named after. Statuses are of responses, which tests of requests do not choose. */
-export type RegionName = 'path' | Exclude<Axis, 'status'>;
+/**
+ * The filter that a region is named after, or the member of `conditions`, of which those with a filter of the same kind are one
+ * with it. Statuses are of responses, which tests of requests do not choose.
+ */
+export type RegionName = 'path' | FilterRegion | (typeof REGION_OF_MEMBER)[ConditionMember];
+
+/** The axes of filters that may have a region. */
+type FilterRegion = Exclude<Axis, 'status'>;
+
+const REGION_OF_MEMBER = {
+  methods: 'method',
+  schemes: 'scheme',
+  ips: 'ip',
+  countries: 'country',
+  asns: 'asn',
+  bot_kinds: 'bot',
+  verified_bot: 'bot',
+  ja4: 'ja4',
+  user_agents: 'user_agent',
+  tags: 'tag',
+  headers: 'header',
+  query: 'query',
+  cookies: 'cookie',
+} as const satisfies { readonly [M in ConditionMember]: string };
 
 /** What is known of a region. */
 export type RegionResult =
@@ -51,14 +84,14 @@ const REGION_OF: Readonly<Record<CheckName, RegionName | null>> = {
   verified: 'bot',
   ja4: 'ja4',
   ja4h: 'ja4h',
-  method: null,
-  scheme: null,
-  asn: null,
-  user_agent: null,
-  tag: null,
-  header: null,
-  query: null,
-  cookie: null,
+  method: 'method',
+  scheme: 'scheme',
+  asn: 'asn',
+  user_agent: 'user_agent',
+  tag: 'tag',
+  header: 'header',
+  query: 'query',
+  cookie: 'cookie',
 };
 
 /** A region that a request has entered. */
@@ -119,27 +152,50 @@ export function openRegions(subject: Subject): Regions {
 }
 
 /** The filters of a rule; none of error pages, which depend on the response. */
-function regionsOf({ subject, space, plan }: SubjectSpace, rule: SubjectRule): readonly RegionName[] {
+function regionsOf(around: SubjectSpace, rule: SubjectRule): readonly RegionName[] {
   if (rule.type === 'error_page') return [];
-  const box = space.boxOf(plan, rule.slot);
-  if (box === null) return filtersOf(subject, rule);
-  const axes = AXES.filter((axis, place): axis is Exclude<Axis, 'status'> => {
-    const set = box.sets[place]!;
-    const all = axis === 'host' ? space.axes.host.served(plan) : space.whole[place]!;
-    return axis !== 'status' && set !== null && subtract(all, set).length > 0;
+  const { subject, space, plan } = around;
+  const parts = space.partsOf(plan, rule.slot);
+  if (parts === null) return filtersOf(subject, rule);
+  const narrowing = restrictionsOf(parts).filter(({ axis, set }) => {
+    const all = axis === HOST ? space.axes.host.served(plan) : space.whole[axis]!;
+    return subtract(all, set).length > 0;
   });
-  return box.paths === null ? axes : ['path', ...axes];
+  const regions = [...new Set(narrowing.map(({ region }) => region))];
+  return parts.filters.paths === null ? regions : ['path', ...regions];
+}
+
+/** A filter or a condition on one axis. */
+interface Restriction {
+  readonly region: RegionName;
+  readonly axis: number;
+  readonly set: AtomSet;
+}
+
+const HOST = AXES.indexOf('host');
+
+/** The filters and conditions of a rule, but its paths. */
+function restrictionsOf({ filters, terms }: BoxParts): readonly Restriction[] {
+  const fixed = AXES.flatMap((axis, place): readonly Restriction[] => {
+    const set = filters.sets[place]!;
+    return axis === 'status' || set === null ? [] : [{ region: axis, axis: place, set }];
+  });
+  return [
+    ...fixed,
+    ...terms.map(({ member, axis, set }) => ({ region: REGION_OF_MEMBER[member], axis, set })),
+  ];
 }
 
 /** The filters that a rule has, whatever they exclude. */
-function filtersOf({ loaded: { plan } }: Subject, { slot, type }: SubjectRule): readonly RegionName[] {
+function filtersOf({ loaded }: Subject, { slot, type }: SubjectRule): readonly RegionName[] {
+  const { plan } = loaded;
   const row = plan.slots.subarray(slot * SLOT.size, (slot + 1) * SLOT.size);
   const has = (...names: readonly (keyof typeof SLOT)[]): boolean =>
     names.some((name) => row[SLOT[name]] !== NONE);
   const lists = type === 'fingerprint' ? printFields(plan, type, row) : {};
   const isListed = (name: string): boolean =>
     ((lists[name] as readonly unknown[] | undefined) ?? []).length > 0;
-  const filters: Readonly<Record<RegionName, boolean>> = {
+  const filters: Readonly<Record<'path' | FilterRegion, boolean>> = {
     path: has('path'),
     host: has('scope', 'host'),
     ip: has('addresses'),
@@ -148,21 +204,32 @@ function filtersOf({ loaded: { plan } }: Subject, { slot, type }: SubjectRule): 
     ja4: isListed('match_ja4'),
     ja4h: isListed('match_ja4h'),
   };
-  return (Object.keys(filters) as RegionName[]).filter((name) => filters[name]);
+  const named = (Object.keys(filters) as (keyof typeof filters)[]).filter((name) => filters[name]);
+  return [...new Set([...named, ...termsAt(loaded, slot).map(({ member }) => REGION_OF_MEMBER[member])])];
 }
 
-/** The requests that pass all filters of a rule but one; `null`: too complex. */
-function missedBy(around: SubjectSpace, rule: SubjectRule, region: RegionName): Box | null {
-  const { space } = around;
-  const box = matchedBy(around, rule);
-  if (box === null) return null;
+/** The requests that pass all filters of a rule but one, as boxes; `null`: too complex. */
+function missedBy(around: SubjectSpace, rule: SubjectRule, region: RegionName): readonly Box[] | null {
+  const { space, plan } = around;
+  const parts = space.partsOf(plan, rule.slot);
+  if (parts === null) return null;
+  const restrictions = restrictionsOf(parts);
+  const others = restrictions.filter((one) => one.region !== region);
+  const passed = evaluatedIn(around, rule, {
+    paths: parts.filters.paths,
+    sets: restricted(space.free, others),
+  });
   if (region === 'path') {
-    const paths = space.without(null, box.paths!);
-    return paths === null ? null : { ...box, paths };
+    const paths = space.without(null, parts.filters.paths!);
+    return paths === null ? null : [{ ...passed, paths }];
   }
-  const axis = AXES.indexOf(region);
-  const all = servedBox(around).sets[axis] ?? space.whole[axis]!;
-  return { ...box, sets: withAxis(box.sets, axis, subtract(all, box.sets[axis]!)) };
+  const own = restrictions.filter((one) => one.region === region);
+  // Each of several conditions of a member may fail, so there is a box for each axis.
+  return [...new Set(own.map(({ axis }) => axis))].map((axis) => {
+    const all = space.whole[axis]!;
+    const set = own.reduce((common, one) => (one.axis === axis ? intersect(common, one.set) : common), all);
+    return { ...passed, sets: restricted(passed.sets, [{ axis, set: subtract(all, set) }]) };
+  });
 }
 
 function findIn(
@@ -170,18 +237,16 @@ function findIn(
   rule: SubjectRule,
   { region, budget }: { readonly region: RegionName; readonly budget: StepBudget },
 ): RegionResult {
-  const target = missedBy(around, rule, region);
-  if (target === null) return { kind: 'unknown' };
+  const targets = missedBy(around, rule, region);
+  if (targets === null) return { kind: 'unknown' };
   let isOpen = false;
-  for (const one of situationsAt(around, rule, target)) {
+  for (const one of targets.flatMap((target) => situationsAt(around, rule, target))) {
     if (isEmptyBox(one.target)) continue;
     const query = { ...one, blockers: one.blockers.boxes };
     const found = findUncovered(query, around.space, budget);
     if (found.kind === 'covered') continue;
-    const witness =
-      found.kind === 'point'
-        ? confirmed(around, rule, { region, witness: witnessOf(found.point, around.space, one.acme) })
-        : null;
+    const point = found.kind === 'point' ? witnessOf(found.point, around.space, one.acme) : null;
+    const witness = point === null ? null : confirmed(around, rule, { region, witness: point });
     if (witness !== null) return { kind: 'found', witness };
     isOpen = true;
   }

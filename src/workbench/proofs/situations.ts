@@ -12,14 +12,18 @@ import { META, typeIndex } from '../../engine/plan/layout.ts';
 import { typesOf } from './profile.ts';
 import { knownOf } from './rule-types.ts';
 import type { LetterAutomaton } from './space/automaton.ts';
-import { AXES, type Box, commonSets, subtract, withAxis } from './space/boxes.ts';
+import { AXES, type Box, commonSets, restricted, subtract, withAxis } from './space/boxes.ts';
 import type { Space, SpaceExtras } from './space/space.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 
-/** Boxes, and for each the rule whose matches it consists of; ascending by the rules' places. */
+/** Boxes, ascending by their slots. */
 export interface BlockerList {
   readonly boxes: readonly Box[];
-  readonly rules: readonly SubjectRule[];
+  /** The rule whose matches a box consists of; `null`: no request is in the box, after the rule in the slot. */
+  readonly rules: readonly (SubjectRule | null)[];
+  readonly slots: readonly number[];
+  /** The places of boxes without a rule. */
+  readonly without: readonly number[];
 }
 
 /** A place in the order of evaluation: a rule's, or one after all rules of a type, where none of them has acted. */
@@ -93,26 +97,26 @@ function phaseOf(type: Evaluated['type']): number {
 }
 
 /** The requests that a rule matches; `null`: its filter is too complex for a proof. */
-export function matchedBy({ space, plan }: SubjectSpace, rule: SubjectRule): Box | null {
-  const box = space.boxOf(plan, rule.slot);
-  if (box === null) return null;
+export function matchedBy(around: SubjectSpace, rule: SubjectRule): Box | null {
+  const box = around.space.boxOf(around.plan, rule.slot);
+  return box === null ? null : evaluatedIn(around, rule, box);
+}
+
+/** The requests of a box for which a rule is evaluated: hosts that are served, without crawlers where those pass its phase. */
+export function evaluatedIn({ space, plan }: SubjectSpace, rule: SubjectRule, box: Box): Box {
   const served = withServed(space, plan, box);
   if (!PASSED_BY_CRAWLERS.includes(rule.type)) return served;
   const others = subtract(space.axes.bot.all, space.axes.bot.crawlers);
-  return { ...served, sets: commonSets(served.sets, only(BOT, others)) };
+  return { ...served, sets: restricted(served.sets, [{ axis: BOT, set: others }]) };
 }
 
 /** Every request to a host that the plan serves. */
 export function servedBox({ space, plan }: SubjectSpace): Box {
-  return { sets: only(HOST, space.axes.host.served(plan)), paths: null };
+  return withServed(space, plan, { sets: space.free, paths: null });
 }
 
 function withServed(space: Space, plan: number, box: Box): Box {
-  return { ...box, sets: commonSets(box.sets, only(HOST, space.axes.host.served(plan))) };
-}
-
-function only(axis: number, set: Box['sets'][number]): Box['sets'] {
-  return AXES.map((_, at) => (at === axis ? set : null));
+  return { ...box, sets: restricted(box.sets, [{ axis: HOST, set: space.axes.host.served(plan) }]) };
 }
 
 /**
@@ -126,10 +130,16 @@ export function endedBy(around: SubjectSpace, rule: SubjectRule): readonly Box[]
 }
 
 /** The part of a redirect's box whose location certainly differs from the request's URL. */
-function elsewhere(space: Space, { target, preservesPath }: SubjectRule, box: Box): readonly Box[] {
-  const { host, path } = splitTarget(target);
+function elsewhere(
+  space: Space,
+  { target, preservesPath, preservesQuery }: SubjectRule,
+  box: Box,
+): readonly Box[] {
+  const { host, path, query } = splitTarget(target);
   const isOtherPath = preservesPath && path.replace(/\/+$/, '') !== '';
-  if (isOtherPath) return [box];
+  // The request's query comes after that of the target, so the location's is longer.
+  const isOtherQuery = preservesQuery && query !== null && query !== '';
+  if (isOtherPath || isOtherQuery) return [box];
   const parts: Box[] = [];
   if (host !== null) {
     const atom = space.axes.host.atomOf(host);
@@ -161,12 +171,16 @@ export function redirectExtras(subjects: readonly Subject[]): SpaceExtras {
   return { hosts: [...new Set(hosts)], paths: [...new Set(paths)] };
 }
 
-/** The host and path of a redirect's target; `host` is `null` for a path, and empty if it is no host. */
-export function splitTarget(target: string): { readonly host: string | null; readonly path: string } {
-  const { authority, path } = splitReference(target);
-  if (authority === '') return { host: null, path };
+/** The host, path and query of a redirect's target; `host` is `null` for a path, and empty if it is no host. */
+export function splitTarget(target: string): {
+  readonly host: string | null;
+  readonly path: string;
+  readonly query: string | null;
+} {
+  const { authority, path, query } = splitReference(target);
+  if (authority === '') return { host: null, path, query };
   const facts = { host: '', port: -1, literal: false };
-  return { host: parseHost(authority, facts) ? facts.host : '', path };
+  return { host: parseHost(authority, facts) ? facts.host : '', path, query };
 }
 
 /** The situations in which a rule is evaluated; `null`: its filter is too complex for a proof. */
@@ -181,7 +195,8 @@ export function situationsAt(around: SubjectSpace, place: Evaluated, target: Box
   if (place.type === 'error_page') return [responses(around, place, target)];
   const ordinary = pinnings(around, place, target, 'ordinary');
   const own = phaseOf(place.type) <= phaseOf('rate_limit') ? pinnings(around, place, target, 'own') : [];
-  const acme = PASSED_BY_ACME.includes(place.type) ? [] : pinnings(around, place, target, 'acme');
+  const fetching = { ...target, sets: restricted(target.sets, space.axes.values.fetching) };
+  const acme = PASSED_BY_ACME.includes(place.type) ? [] : pinnings(around, place, fetching, 'acme');
   return [
     ...ordinary.map((one) => ({ ...one, outside: [space.own] })),
     ...acme.map((one) => ({ ...one, within: [space.acme], acme: 'GET' as const })),
@@ -191,32 +206,62 @@ export function situationsAt(around: SubjectSpace, place: Evaluated, target: Box
 
 /** Error pages are chosen for every response, whatever ended the request. */
 function responses(around: SubjectSpace, rule: Evaluated, target: Box): Situation {
-  const blockers = listOf(around, 'error pages', (other) => other.type === rule.type);
+  const blockers = listOf(around, { name: 'error pages', kind: null }, (other) => other.type === rule.type);
   return { kind: 'ordinary', target, ...before(blockers, rule), within: [], outside: [], acme: 'POST' };
 }
 
 /** The enforced rules that block, with their boxes, made once for all rules that share them. */
 function listOf(
-  { lists, ...around }: SubjectSpace,
-  name: string,
+  around: SubjectSpace,
+  { name, kind }: { readonly name: string; readonly kind: PathKind | null },
   isBlocker: (other: SubjectRule) => boolean,
 ): BlockerList {
+  const { lists, subject } = around;
   const known = lists.get(name);
   if (known !== undefined) return known;
-  const pairs = around.subject.rules
-    .filter((other) => !other.isDryRun && isBlocker(other))
-    .flatMap((rule) => endedBy({ lists, ...around }, rule).map((box) => ({ box, rule })));
-  const made = { boxes: pairs.map(({ box }) => box), rules: pairs.map(({ rule }) => rule) };
+  const blocks = (rule: SubjectRule): boolean => !rule.isDryRun && isBlocker(rule);
+  const pairs = subject.rules.flatMap((rule) => [
+    ...(blocks(rule) ? endedBy(around, rule).map((box) => ({ box, rule, slot: rule.slot })) : []),
+    ...neverTagged(around, rule, kind).map((box) => ({ box, rule: null, slot: rule.slot })),
+  ]);
+  const made = {
+    boxes: pairs.map(({ box }) => box),
+    rules: pairs.map(({ rule }) => rule),
+    slots: pairs.map(({ slot }) => slot),
+    without: pairs.flatMap(({ rule }, place) => (rule === null ? [place] : [])),
+  };
   lists.set(name, made);
   return made;
 }
 
+/**
+ * Points that no request has once a tagging rule was evaluated: those that it matches without its tag, and those with its tag that
+ * it does not match. `kind`: of the requests; `null`: of responses, for which the rule may have been passed.
+ */
+function neverTagged(around: SubjectSpace, rule: SubjectRule, kind: PathKind | null): readonly Box[] {
+  const { space, plan } = around;
+  const { values } = space.axes;
+  const has = rule.isTag ? values.tagged(plan, rule.slot, true) : null;
+  const lacks = values.tagged(plan, rule.slot, false);
+  if (has === null || lacks === null) return [];
+  if (kind === 'acme' && PASSED_BY_ACME.includes(rule.type))
+    return [{ sets: restricted(space.free, [has]), paths: null }];
+  const box = matchedBy(around, rule);
+  if (box === null || box.paths !== null) return [];
+  const elsewhere = box.sets.flatMap((set, axis): readonly Box[] => {
+    if (set === null) return [];
+    const others = subtract(space.whole[axis]!, set);
+    return [{ sets: restricted(space.free, [has, { axis, set: others }]), paths: null }];
+  });
+  return kind === null ? elsewhere : [{ ...box, sets: restricted(box.sets, [lacks]) }, ...elsewhere];
+}
+
 /** The blockers, and how many of them belong to rules before a rule. */
 function before(blockers: BlockerList, { slot }: Evaluated): Pick<Situation, 'blockers' | 'count'> {
-  let [low, high] = [0, blockers.rules.length];
+  let [low, high] = [0, blockers.slots.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (blockers.rules[middle]!.slot < slot) low = middle + 1;
+    if (blockers.slots[middle]! < slot) low = middle + 1;
     else high = middle;
   }
   return { blockers, count: low };
@@ -266,7 +311,7 @@ function situation(
   }: { readonly target: Box; readonly kind: PathKind; readonly pinned: SubjectRule | null },
 ): Situation {
   const name = [rule.type, rule.isTag, kind, pinned?.slot].join(' ');
-  const blockers = listOf(around, name, (other) => blocks(other, rule, { kind, pinned }));
+  const blockers = listOf(around, { name, kind }, (other) => blocks(other, rule, { kind, pinned }));
   return { kind, target, ...before(blockers, rule), within: [], outside: [], acme: 'POST' };
 }
 

@@ -33,6 +33,7 @@ export interface SubjectRule {
   /** Of a redirect. */
   readonly target: string;
   readonly preservesPath: boolean;
+  readonly preservesQuery: boolean;
 }
 
 /** A plan and its rules in evaluation order. */
@@ -95,6 +96,7 @@ function readRule(loaded: LoadedPlan, slot: number): SubjectRule | null {
     isTag: isTag(words),
     target: isRedirect ? words.text(REDIRECT_FIELDS.target) : '',
     preservesPath: isRedirect && words.word(REDIRECT_FIELDS.preservePath) === 1,
+    preservesQuery: isRedirect && words.word(REDIRECT_FIELDS.preserveQuery) === 1,
   };
 }
 

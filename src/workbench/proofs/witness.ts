@@ -9,14 +9,18 @@ import { AXES, type Axis } from './space/boxes.ts';
 import type { Point } from './space/cover.ts';
 import { spell } from './space/search.ts';
 import type { Space } from './space/space.ts';
+import type { NamedValue } from './space/value-axes.ts';
 import type { Subject } from './subject.ts';
 
 /** A request that proves a claim. */
 export interface Witness {
   readonly method: string;
   readonly url: string;
+  /** Names in lower case; of several lines a list. A character of a value is an octet. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly ip: string | null;
   readonly country: string | null;
+  readonly asn: number | null;
   readonly bot: { readonly kind: string; readonly verified: boolean } | null;
   readonly ja4: string | null;
   readonly ja4h: string | null;
@@ -26,22 +30,59 @@ export interface Witness {
   readonly status: number | null;
 }
 
-/** The request of a point. `method`: of requests to paths of ACME tokens, which rules pass only for GET and HEAD. */
-export function witnessOf({ atoms, path }: Point, space: Space, acme: 'GET' | 'POST'): Witness {
+/**
+ * The request of a point; `null`: it has no values that conditions need. `method`: of requests to paths of ACME tokens, which rules
+ * pass only for GET and HEAD without a query.
+ */
+export function witnessOf({ atoms, path }: Point, space: Space, acme: 'GET' | 'POST'): Witness | null {
   const { axes } = space;
   const atom = (axis: Axis): number => atoms[AXES.indexOf(axis)]!;
+  const values = axes.values.valuesAt(atoms);
+  if (values === null) return null;
+  const isToken = acceptsLetters(space.acme, path);
+  const method = values.method ?? (isToken ? acme : 'GET');
+  const query = values.query.map(
+    ({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  );
+  const isFetch = (method === 'GET' || method === 'HEAD') && query.length === 0;
+  if (isToken && acme === 'POST' && isFetch) query.push(untested(space));
   const target = encodeCapture(spell(path, space.letters));
+  const cookie = values.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
   return {
-    method: acceptsLetters(space.acme, path) ? acme : 'GET',
-    url: `https://${axes.host.sample(atom('host'))}${target}`,
+    method,
+    url: `${values.scheme ?? 'https'}://${axes.host.sample(atom('host'))}${target}${queryPart(query)}`,
+    headers: headersOf(
+      cookie === '' ? values.headers : [...values.headers, { name: 'cookie', value: cookie }],
+    ),
     ip: axes.ip.sample(atom('ip')),
     country: axes.country.sample(atom('country')),
+    asn: values.asn,
     bot: axes.bot.sample(atom('bot')),
     ja4: axes.ja4.sample(atom('ja4')),
     ja4h: axes.ja4h.sample(atom('ja4h')),
     cleared: [],
     status: axes.status.sample(atom('status')),
   };
+}
+
+function queryPart(parameters: readonly string[]): string {
+  return parameters.length === 0 ? '' : `?${parameters.join('&')}`;
+}
+
+/** A query parameter that no condition reads. */
+function untested({ axes: { values } }: Space): string {
+  let name = 'x';
+  while (values.isTested('query', name)) name += 'x';
+  return name;
+}
+
+/** Header fields by name. */
+function headersOf(lines: readonly NamedValue[]): Witness['headers'] {
+  const fields = new Map<string, string[]>();
+  for (const { name, value } of lines) fields.set(name, [...(fields.get(name) ?? []), value]);
+  return Object.fromEntries(
+    [...fields].map(([name, values]) => [name, values.length === 1 ? values[0]! : values]),
+  );
 }
 
 /** The host of a witness. */
@@ -52,19 +93,20 @@ export function hostOfWitness({ url }: Witness): string {
 
 /** The request that the evaluator takes. `now`: milliseconds. */
 export function requestOf(witness: Witness, now: number): EdgeRequest {
-  const { method, url, ip, country, bot, ja4, ja4h, cleared } = witness;
+  const { method, url, headers, ip, country, asn, bot, ja4, ja4h, cleared } = witness;
   const start = url.indexOf('://') + 3;
   return {
     scheme: url.slice(0, start - 3),
     method,
     host: hostOfWitness(witness),
     target: url.slice(url.indexOf('/', start)),
-    headers: {},
+    headers,
     bot,
     now,
     cleared,
     ...(ip === null ? {} : { ip }),
     ...(country === null ? {} : { country }),
+    ...(asn === null ? {} : { asn }),
     ...(ja4 === null ? {} : { ja4 }),
     ...(ja4h === null ? {} : { ja4h }),
   };
@@ -125,24 +167,27 @@ function changedFor(witness: Witness, { rules }: Subject, { action, rule }: Ende
     rules.find(({ ref }) => ref.type === rule.type && ref.id === rule.id)?.target ?? '/',
   );
   const [bare = ''] = witness.url.split('?', 1);
-  const rest = `${bare.slice(bare.indexOf(':'))}${query === null ? '' : `?${query}`}`;
+  const own = witness.url.slice(bare.length);
+  const rest = `${bare.slice(bare.indexOf(':'))}${query === null ? own : `?${query}`}`;
   const url = `${scheme === '' ? 'https' : scheme}${rest}`;
   return url === witness.url ? null : { ...witness, url };
 }
 
 /**
  * The witness, and if redirects are concerned, the same over either scheme and with each kind of query that decides whether a
- * location is the request's own URL: none, those of the targets, and one that no target has.
+ * location is the request's own URL: its own, those of the targets alone and after its own, and one that no target has.
  */
 export function withUrls(witness: Witness, targets: readonly string[]): readonly Witness[] {
   if (targets.length === 0) return [witness];
-  const queries = new Set([
-    '',
-    ...targets.map(splitReference).map(({ query }) => (query === null ? '' : `?${query}`)),
-  ]);
-  queries.add(`?${'x'.repeat(1 + Math.max(...[...queries].map(({ length }) => length)))}`);
-  const rest = witness.url.slice(witness.url.indexOf(':'));
-  return ['https', 'http'].flatMap((scheme) =>
+  const [bare = ''] = witness.url.split('?', 1);
+  const own = witness.url.slice(bare.length);
+  const added = (query: string): string => (own === '' ? `?${query}` : `${own}&${query}`);
+  const named = targets.map(splitReference).flatMap(({ query }) => (query === null ? [] : [query]));
+  const queries = new Set([own, ...named.flatMap((query) => [`?${query}`, added(query)])]);
+  queries.add(added('x'.repeat(1 + Math.max(...[...queries].map(({ length }) => length)))));
+  const rest = bare.slice(bare.indexOf(':'));
+  const first = bare.slice(0, bare.indexOf(':'));
+  return [first, first === 'https' ? 'http' : 'https'].flatMap((scheme) =>
     [...queries].map((query) => ({ ...witness, url: `${scheme}${rest}${query}` })),
   );
 }

@@ -179,6 +179,14 @@ const REGION_WORDS: Readonly<Record<RegionName, string>> = {
   bot: 'bots',
   ja4: 'JA4 list',
   ja4h: 'JA4H list',
+  method: 'methods',
+  scheme: 'schemes',
+  asn: 'autonomous systems',
+  user_agent: 'User-Agents',
+  tag: 'tags',
+  header: 'headers',
+  query: 'query parameters',
+  cookie: 'cookies',
 };
 
 /** The JSON document of a coverage report. */

@@ -190,7 +190,7 @@ function sharedRequest(
     const result = findUncovered({ ...one, blockers: one.blockers.boxes, target, further }, space, budget);
     if (result.kind !== 'point') continue;
     const witness = witnessOf(result.point, space, one.acme);
-    if (shows(witness, { earlier, later }, subject)) return witness;
+    if (witness !== null && shows(witness, { earlier, later }, subject)) return witness;
   }
   return null;
 }

@@ -18,6 +18,7 @@ import {
   typeIndex,
 } from '../../../engine/plan/layout.ts';
 import { type AtomSet, atomSet, hasAtom, NO_ATOMS, subtract, unite } from './boxes.ts';
+import { type PlanTerm, termsOfPlan, textsOfTerm } from './terms.ts';
 
 /** The axis. */
 export interface AddressAxis {
@@ -25,8 +26,8 @@ export interface AddressAxis {
   readonly all: AtomSet;
   /** The addresses that a slot's filter accepts; `null`: it has none. */
   setOf(loaded: LoadedPlan, slot: number): AtomSet | null;
-  /** The addresses of ranges, for an invariant. */
-  setOfRanges(ranges: readonly AddressRangeOf[]): AtomSet;
+  /** The addresses that a term of conditions accepts. */
+  setOfTerm(loaded: LoadedPlan, term: PlanTerm): AtomSet;
   /** An address of an atom; `null`: the unknown one. */
   sample(atom: number): string | null;
   /** The atom of a set that reads best: one with an address for documentation, else the first known one. */
@@ -73,7 +74,11 @@ export function createAddressAxis(
   const impossible = unite(mapped, Int32Array.of(0, 1));
   return {
     all,
-    setOfRanges,
+    setOfTerm(loaded, { data, negated }) {
+      const listed = setOfRanges([...mergedRanges(loaded, data)]);
+      // An unknown address is in no list (semantics §12).
+      return negated ? subtract(all, listed) : subtract(listed, impossible);
+    },
     setOf(loaded, slot) {
       const { slots } = loaded.plan;
       const at = slots[slot * SLOT.size + SLOT.addresses]!;
@@ -118,6 +123,8 @@ function* rangesOfPlan(loaded: LoadedPlan): Iterable<AddressRangeOf> {
     const at = slots[row + SLOT.addresses]!;
     if (at !== NONE) yield* mergedRanges(loaded, at);
   }
+  for (const { comparison, data } of termsOfPlan(loaded))
+    if (comparison === 'addresses') yield* mergedRanges(loaded, data);
 }
 
 /** The merged ranges of the filter at an offset in `words`. */
@@ -243,6 +250,7 @@ const ERROR_PAGE = typeIndex('error_page');
 /** Bots: atom 0 for no bot, then each kind unverified and verified. Kinds beyond the named ones are one. */
 export function botAxis(): SmallAxis<BotSample | null> & {
   readonly crawlers: AtomSet;
+  readonly verified: AtomSet;
   kindSet(kind: string): AtomSet;
 } {
   const kinds: readonly string[] = [...BOT_KINDS, 'other-bot'];
@@ -251,6 +259,7 @@ export function botAxis(): SmallAxis<BotSample | null> & {
   return {
     all,
     crawlers,
+    verified: atomSet(kinds.map((_, kind) => 2 + kind * 2)),
     kindSet: (kind) => {
       const place = kinds.indexOf(kind);
       return kind === '*' ? Int32Array.of(1, all[1]!) : Int32Array.of(1 + place * 2, 3 + place * 2);
@@ -290,9 +299,11 @@ const FILLER = '0';
 export function fingerprintAxis(
   plans: readonly LoadedPlan[],
   which: 'ja4' | 'ja4h',
-): SmallAxis<string | null> {
+): SmallAxis<string | null> & { setOfEntries(entries: readonly string[]): AtomSet } {
   const entries = new Set<string>();
   for (const loaded of plans) {
+    for (const term of which === 'ja4' ? termsOfPlan(loaded) : [])
+      if (term.kind === 'ja4') for (const entry of textsOfTerm(loaded, term)) entries.add(entry);
     for (let slot = 0; slot < loaded.plan.slots.length / SLOT.size; slot++) {
       for (const entry of fingerprintEntries(loaded, slot, which)) entries.add(entry);
     }
@@ -303,17 +314,19 @@ export function fingerprintAxis(
   for (const prefix of prefixes) samples.push(unlisted(prefix, { exact, prefixes }, prefix));
   const matches = (entry: string, text: string): boolean =>
     entry.endsWith('*') ? text.startsWith(entry.slice(0, -1)) : text === entry;
+  const setOfEntries = (listed: readonly string[]): AtomSet =>
+    atomSet(
+      [...samples.keys()].filter((atom) => {
+        const sample = samples[atom]!;
+        return sample !== null && listed.some((entry) => matches(entry, sample));
+      }),
+    );
   return {
     all: Int32Array.of(0, samples.length),
+    setOfEntries,
     setOf(loaded, slot) {
       const listed = fingerprintEntries(loaded, slot, which);
-      if (listed.length === 0) return null;
-      return atomSet(
-        [...samples.keys()].filter((atom) => {
-          const sample = samples[atom]!;
-          return sample !== null && listed.some((entry) => matches(entry, sample));
-        }),
-      );
+      return listed.length === 0 ? null : setOfEntries(listed);
     },
     sample: (atom) => samples[atom]!,
   };

@@ -100,7 +100,10 @@ export function hasAtom(set: AtomSet, atom: number): boolean {
 
 // One axis of the space of requests: finitely many atoms, each standing for values that no rule distinguishes.
 
-/** The axes, besides the path. `status` is of responses, for error pages. */
+/**
+ * The fixed axes, besides the path. `status` is of responses, for error pages. Those of what conditions read come after them
+ * (`value-axes.ts`), as many as a space has.
+ */
 export const AXES = ['host', 'ip', 'country', 'bot', 'ja4', 'ja4h', 'status'] as const;
 export type Axis = (typeof AXES)[number];
 
@@ -116,7 +119,7 @@ export function cachedSet(cache: SetCache, key: string, make: () => AtomSet): At
   return made;
 }
 
-/** The axes of a box in the order of `AXES`. */
+/** The axes of a box, in the order of the space. */
 export type AxisSets = readonly (AtomSet | null)[];
 
 /** A set of requests. */
@@ -151,4 +154,15 @@ export function setsOverlap(a: AxisSets, b: AxisSets): boolean {
 /** The sets with one axis replaced. */
 export function withAxis(sets: AxisSets, axis: number, set: AtomSet | null): AxisSets {
   return sets.map((old, at) => (at === axis ? set : old));
+}
+
+/** The sets, narrowed on some axes. */
+export function restricted(
+  sets: AxisSets,
+  by: readonly { readonly axis: number; readonly set: AtomSet }[],
+): AxisSets {
+  return by.reduce<AxisSets>((all, { axis, set }) => {
+    const own = all[axis]!;
+    return withAxis(all, axis, own === null ? set : intersect(own, set));
+  }, sets);
 }

@@ -63,9 +63,26 @@ const UNKNOWN: CoverResult = { kind: 'unknown' };
 export function findUncovered(query: CoverQuery, space: Space, budget: StepBudget): CoverResult {
   const target: Box = { ...query.target, sets: commonSets(query.target.sets, space.whole) };
   if (isEmptyBox(target)) return { kind: 'covered', by: [] };
+  const { impossible } = space;
+  if (impossible.length === 0) return findOutside({ ...query, target }, space, budget);
+  // Points that no request has are those of boxes before all others, which are no part of the answer.
+  const all: CoverQuery = {
+    ...query,
+    target,
+    blockers: [...impossible, ...query.blockers.slice(0, query.count)],
+    count: impossible.length + query.count,
+  };
+  const found = findOutside(all, space, budget);
+  if (found.kind !== 'covered') return found;
+  const by = found.by.map((place) => place - impossible.length).filter((place) => place >= 0);
+  return { kind: 'covered', by };
+}
+
+function findOutside(query: CoverQuery, space: Space, budget: StepBudget): CoverResult {
+  const { target } = query;
   const active = new Set<number>();
   for (let round = 0; ; round++) {
-    const solver: Solver = { ...query, target, space, budget, cells: { left: MAX_CELLS } };
+    const solver: Solver = { ...query, space, budget, cells: { left: MAX_CELLS } };
     const found = solve(solver, { sets: target.sets, places: [...active], outside: [] });
     if (found.kind !== 'point') return found;
     const { point } = found;

@@ -19,7 +19,7 @@ import {
   type SmallAxis,
   statusAxis,
 } from './axes.ts';
-import { type AtomSet, AXES, type Box } from './boxes.ts';
+import { type AtomSet, AXES, type AxisSets, type Box, restricted } from './boxes.ts';
 import { createBudget, createRoom, type SpaceRoom } from './budget.ts';
 import { createHostAxis, type HostAxis } from './host-axis.ts';
 import {
@@ -36,6 +36,9 @@ import {
   readPattern,
 } from './language.ts';
 import { createProbes, findText } from './search.ts';
+import { setOfTerm } from './term-sets.ts';
+import { termsAt } from './terms.ts';
+import { createValueAxes, type TermSet, type ValueAxes } from './value-axes.ts';
 
 /** The axes of a space. */
 export interface SpaceAxes {
@@ -43,9 +46,11 @@ export interface SpaceAxes {
   readonly ip: AddressAxis;
   readonly country: ReturnType<typeof countryAxis>;
   readonly bot: ReturnType<typeof botAxis>;
-  readonly ja4: SmallAxis<string | null>;
+  readonly ja4: ReturnType<typeof fingerprintAxis>;
   readonly ja4h: SmallAxis<string | null>;
   readonly status: SmallAxis<number>;
+  /** Those of what conditions read. */
+  readonly values: ValueAxes;
 }
 
 /** A space. */
@@ -55,13 +60,19 @@ export interface Space {
   readonly axes: SpaceAxes;
   /** Everything, axis by axis. */
   readonly whole: readonly AtomSet[];
+  /** No restriction on any axis. */
+  readonly free: AxisSets;
+  /** Points that no request has: questions leave them out. */
+  readonly impossible: readonly Box[];
   /** Every canonical path. */
   readonly canonical: LetterAutomaton;
   /** Paths of an ACME server's requests for tokens, and those that the edge answers itself (semantics §4). */
   readonly acme: LetterAutomaton;
   readonly own: LetterAutomaton;
-  /** The filters of a rule; `null`: its path filter is too complex for a proof. */
+  /** The filters and conditions of a rule; `null`: they are too complex for a proof. */
   boxOf(plan: number, slot: number): Box | null;
+  /** The filters of a rule without its conditions, and what each of its conditions accepts. */
+  partsOf(plan: number, slot: number): BoxParts | null;
   /** The paths that the entries of a filter match. */
   pathsOf(plan: number, entries: FilterEntries, bothForms: boolean): Language | null;
   /** Paths that one wildcard matches, in either form. */
@@ -78,6 +89,12 @@ export interface Space {
   probes(paths: Language | null): readonly (readonly number[])[];
   /** The atom of a set that reads best in a witness. */
   pick(axis: number, set: AtomSet): number;
+}
+
+/** A rule's filters, and its conditions one by one. */
+export interface BoxParts {
+  readonly filters: Box;
+  readonly terms: readonly TermSet[];
 }
 
 /** Further values that a space must distinguish. */
@@ -97,7 +114,8 @@ export function createSpace(plans: readonly LoadedPlan[], extras: SpaceExtras = 
   const { hosts = [], hostWildcards = [], paths = [], ranges = [], work } = extras;
   const room = createRoom(work);
   const host = createHostAxis({ plans, single: hosts, wildcards: hostWildcards, room });
-  if (host === null) return null;
+  const values = createValueAxes(plans, { first: AXES.length, room });
+  if (host === null || values === null) return null;
   const acme = tokenTable();
   const patterns = createPatternSet([...pathPatterns(plans), { name: 'acme', pieces: null, table: acme }], {
     literals: ['/.;\\\0', ACME_PREFIX, EDGE_PREFIX, ...paths],
@@ -111,6 +129,7 @@ export function createSpace(plans: readonly LoadedPlan[], extras: SpaceExtras = 
     ja4: fingerprintAxis(plans, 'ja4'),
     ja4h: fingerprintAxis(plans, 'ja4h'),
     status: statusAxis(plans),
+    values,
   };
   const { letters } = patterns;
   const languages = createLanguages(plans, patterns, room);
@@ -118,6 +137,9 @@ export function createSpace(plans: readonly LoadedPlan[], extras: SpaceExtras = 
   if (own === null) return null;
   const canonical = canonicalPaths(letters);
   const boxes = plans.map(() => new Map<number, Box | null>());
+  const free: AxisSets = [...AXES, ...values.whole].map(() => null);
+  const partsOf: Space['partsOf'] = (plan, slot) =>
+    makeParts({ plans, axes, free, ...languages }, plan, slot);
   return {
     plans,
     letters,
@@ -130,7 +152,10 @@ export function createSpace(plans: readonly LoadedPlan[], extras: SpaceExtras = 
       axes.ja4.all,
       axes.ja4h.all,
       axes.status.all,
+      ...values.whole,
     ],
+    free,
+    impossible: values.impossible.map((pair) => ({ sets: restricted(free, pair), paths: null })),
     canonical,
     acme: regexAutomaton(acme, letters),
     own: own.automaton,
@@ -138,10 +163,13 @@ export function createSpace(plans: readonly LoadedPlan[], extras: SpaceExtras = 
     covers: createCovers(canonical, letters),
     probes: createProbes(canonical, letters),
     pick: (axis, set) => pickAtom(axes, axis, set),
+    partsOf,
     boxOf(plan, slot) {
       const known = boxes[plan]!.get(slot);
       if (known !== undefined) return known;
-      const made = makeBox({ plans, axes, ...languages }, plan, slot);
+      const parts = partsOf(plan, slot);
+      const made =
+        parts === null ? null : { ...parts.filters, sets: restricted(parts.filters.sets, parts.terms) };
       boxes[plan]!.set(slot, made);
       return made;
     },
@@ -251,12 +279,12 @@ function isBuilt(automata: readonly (LetterAutomaton | null)[]): automata is rea
   return !automata.includes(null);
 }
 
-/** The box of a rule's filters. */
-function makeBox(
-  { plans, axes, pathsOf }: Pick<Space, 'plans' | 'axes' | 'pathsOf'>,
+/** The box of a rule's filters, and its terms. */
+function makeParts(
+  { plans, axes, free, pathsOf }: Pick<Space, 'plans' | 'axes' | 'free' | 'pathsOf'>,
   plan: number,
   slot: number,
-): Box | null {
+): BoxParts | null {
   const loaded = plans[plan]!;
   const { slots } = loaded.plan;
   const entries = entriesAt(loaded, slots[slot * SLOT.size + SLOT.path]!);
@@ -264,7 +292,9 @@ function makeBox(
   const paths = entries === null ? null : pathsOf(plan, entries, bothForms);
   const hosts = axes.host.setOf(plan, slot);
   if ((entries !== null && paths === null) || hosts === 'unknown') return null;
-  const sets = [
+  const terms = termsAt(loaded, slot).map((term) => setOfTerm(axes, { plan, loaded }, term));
+  if (!terms.every((term) => term !== null)) return null;
+  const fixed = [
     hosts,
     axes.ip.setOf(loaded, slot),
     axes.country.setOf(loaded, slot),
@@ -273,7 +303,7 @@ function makeBox(
     axes.ja4h.setOf(loaded, slot),
     axes.status.setOf(loaded, slot),
   ];
-  return { sets, paths };
+  return { filters: { sets: free.map((_, axis) => fixed[axis] ?? null), paths }, terms };
 }
 
 /** A known address, an assigned country only if one must be known, no bot and no fingerprint unless there must be one. */

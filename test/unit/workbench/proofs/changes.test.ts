@@ -81,7 +81,8 @@ test('a rule that pins the origin of requests that the edge answers itself chang
   const input = changeInput({ opened: openPlan(was), bytes: was }, { opened: openPlan(now), bytes: now });
   const url = 'https://example.com/.well-known/edgeplan/solve';
   const bot = { kind: 'gptbot', verified: true };
-  const facts = { ip: null, country: null, ja4: null, ja4h: null, cleared: [], status: null };
+  const unknown = { ip: null, country: null, asn: null, ja4: null, ja4h: null };
+  const facts = { ...unknown, headers: {}, cleared: [], status: null };
   expect(changesAt(input, { method: 'GET', url, bot, ...facts })).toEqual([]);
   expect(changesAt(input, { method: 'GET', url: 'https://example.com/', bot, ...facts })).toHaveLength(1);
 });
