@@ -231,6 +231,28 @@ frontend shop
       ...decided(),
       unreadable: { count: 0, first: null },
     });
+    // HAProxy has answered by itself, and its termination state says so.
+    const statuses = [
+      'replay',
+      '--json',
+      '--compare-status',
+      '--log',
+      'haproxy.log',
+      '--capture',
+      'host,user-agent',
+    ];
+    const { code, out } = await edgeplan(statuses, { cwd: folder });
+    const { groups } = JSON.parse(out) as { readonly groups: readonly { reason: string; was: string }[] };
+    expect(code).toBe(1);
+    expect(groups.find(({ reason }) => reason === 'answered_there')).toMatchObject({
+      was: '204 by the proxy',
+      now: 'forward',
+      lines: outcomes['forward'],
+    });
+    expect(groups.find(({ reason }) => reason === 'limited_here')).toMatchObject({
+      now: 'block 429 by rate_limit/rate',
+      lines: 3,
+    });
   });
 });
 

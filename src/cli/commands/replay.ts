@@ -70,7 +70,6 @@ async function run(flags: Flags): Promise<void> {
 /** Examples of the help. */
 const EXAMPLES: Examples = {
   replay: [
-    'edgeplan replay --log decisions.jsonl',
     'edgeplan replay --log decisions.jsonl -f edge.yaml --json',
     'edgeplan replay --log /var/log/nginx/access.log --host shop.example.com',
     'edgeplan replay --log access.log.gz -f imported.yaml --compare-status',
