@@ -94,7 +94,8 @@ interface Rows {
 function reduce(automaton: Automaton, classes: number): Rows {
   const { next, accepts, start } = automaton;
   const labels = Int32Array.from(accepts);
-  labels[0] = 2;
+  // The state of a match accepts every text, and so does the end of `.*$`: both become one state, where a run ends early.
+  labels[0] = 1;
   const blocks = minimise({ states: automaton.states, classes, next, labels });
   /** By block, its first state; -1: none yet. */
   const first = new Int32Array(automaton.states).fill(-1);
