@@ -174,7 +174,7 @@ const MEMBERS = {
     'kinds of bots, `*` for every classified bot,',
     ['gptbot'],
   )
-    .describe('kinds of bots; who is no classified bot is in neither list')
+    .describe('kinds of bots; a visitor that is no classified bot is in neither list')
     .meta({ examples: [{ excludes: ['*'] }] }),
   verified_bot: z
     .boolean()
