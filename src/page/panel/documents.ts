@@ -99,7 +99,16 @@ function ruleSetOf(document: RuleSetDocument | null): RuleSet | null {
 export interface FormField {
   readonly name: string;
   /** The control; `choice`: a boolean that may be absent; `objects`: a list of objects; `map`: texts by key. */
-  readonly kind: 'boolean' | 'choice' | 'integer' | 'text' | 'texts' | 'integers' | 'object' | 'objects' | 'map';
+  readonly kind:
+    | 'boolean'
+    | 'choice'
+    | 'integer'
+    | 'text'
+    | 'texts'
+    | 'integers'
+    | 'object'
+    | 'objects'
+    | 'map';
   /** The fields of the object, or of each object of the list; of a map `key` and `value`; empty for other kinds. */
   readonly fields: readonly FormField[];
   readonly required: boolean;
