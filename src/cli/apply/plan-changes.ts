@@ -30,9 +30,9 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A field that changes. */
 export interface FieldChange {
   readonly name: string;
-  /** The value before; absent for a new object. */
+  /** The value before; absent for a new object, and where there was no such field. */
   readonly before?: unknown;
-  /** The value after; absent for a deleted object. */
+  /** The value after; absent for a deleted object, and where there is no such field. */
   readonly after?: unknown;
 }
 
@@ -319,7 +319,12 @@ function recordNames(ids: readonly number[], records: readonly DnsRecord[]): rea
 function differences(before: Fields, after: Fields, names: readonly string[]): readonly FieldChange[] {
   return names
     .filter((name) => !same(before[name], after[name]))
-    .map((name) => ({ name, before: before[name], after: after[name] }));
+    .map((name) => ({
+      name,
+      // A rule without conditions has no such field.
+      ...(before[name] === undefined ? {} : { before: before[name] }),
+      ...(after[name] === undefined ? {} : { after: after[name] }),
+    }));
 }
 
 /** All fields of a new object. */

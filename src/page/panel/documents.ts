@@ -98,11 +98,22 @@ function ruleSetOf(document: RuleSetDocument | null): RuleSet | null {
 /** One field of a form over the API. */
 export interface FormField {
   readonly name: string;
-  /** The control; `objects`: a list of objects; `map`: texts by key. */
-  readonly kind: 'boolean' | 'integer' | 'text' | 'texts' | 'integers' | 'object' | 'objects' | 'map';
+  /** The control; `choice`: a boolean that may be absent; `objects`: a list of objects; `map`: texts by key. */
+  readonly kind:
+    | 'boolean'
+    | 'choice'
+    | 'integer'
+    | 'text'
+    | 'texts'
+    | 'integers'
+    | 'object'
+    | 'objects'
+    | 'map';
   /** The fields of the object, or of each object of the list; of a map `key` and `value`; empty for other kinds. */
   readonly fields: readonly FormField[];
   readonly required: boolean;
+  /** Whether the field is left out where it is empty: it is not required, and has no default. */
+  readonly omitted: boolean;
   /** Whether `null` is a value: the field may be empty. */
   readonly nullable: boolean;
   readonly description: string;

@@ -111,10 +111,15 @@ function formField({ name, schema, required }: FieldEntry): FormField {
   const simple = withoutNull(schema);
   const { minimum, maximum, maxLength, maxItems, maxProperties } = simple;
   const items = simple['items'] as JsonSchema | undefined;
-  const options = (items ?? simple)['enum'] as readonly (string | number)[] | undefined;
+  const omitted = !required && simple === schema && schema['default'] === undefined;
+  const kind = kindOf(simple, items);
+  const isChoice = kind === 'boolean' && omitted;
+  const listed = (items ?? simple)['enum'] as readonly (string | number)[] | undefined;
+  const options = isChoice ? ['', 'true', 'false'] : listed;
   return {
     name,
-    kind: kindOf(simple, items),
+    kind: isChoice ? 'choice' : kind,
+    omitted,
     fields: mapFields(simple),
     required,
     nullable: simple !== schema,

@@ -20,6 +20,7 @@ import {
 } from '../../../rules/model/pattern.ts';
 import { createReport } from '../../../rules/model/report.ts';
 import { originsOfRule, ruleForm } from '../../../rules/model/rule.ts';
+import { judgeTag, type NamedRule, TAGGING_TYPES, tagsOf } from '../../../rules/model/tags.ts';
 import type { DropRule, OriginRouteRule, Rule } from '../../../rules/model/types.ts';
 import { refuseFeature } from '../../accounts/entitlements.ts';
 import type { RuleWrite } from '../../store/repositories/rules.ts';
@@ -57,6 +58,7 @@ export async function readRule(
     toggled === true ? null : refuseSpecial(w.specialOrigin, originsOfRule(type, parsed.fields));
   if (special !== null) throw special;
   await judgePatterns(w, { type, whole, ...(before === undefined ? {} : { before }) });
+  if (toggled !== true) await judgeTags(w, { type, conditions: parsed.fields.conditions, before });
   if (type === 'drop') await judgeAddresses(w, parsed.fields as StoredRule<DropRule>, before);
   await judgeHostHeader(w, parsed.fields, before);
   return located(w, type, parsed.fields);
@@ -133,6 +135,34 @@ async function knownRecords(
     if ((await tx.records.get(domain.id, id)) !== null) known.add(id);
   }
   return known;
+}
+
+/** The tags of a rule. */
+interface TagInput {
+  readonly type: RuleType;
+  readonly conditions: Conditions | undefined;
+  readonly before: RuleRow | undefined;
+}
+
+/**
+ * Checks that each tag is `<type>/<id>` of a rule of the domain that tags requests before. Tags that the stored rule has stay
+ * valid after the named rule was deleted, as record ids do. @throws Refusal 400
+ */
+async function judgeTags({ tx, domain }: Writing, { type, conditions, before }: TagInput): Promise<void> {
+  const stored = before === undefined ? undefined : (bodyOf(before)['conditions'] as Conditions | undefined);
+  const had = new Set(tagsOf(stored).map(({ tag }) => tag));
+  const open = tagsOf(conditions).filter(({ tag }) => !had.has(tag));
+  if (open.length === 0) return;
+  const named: NamedRule[] = [];
+  for (const tagging of TAGGING_TYPES) {
+    for (const { id } of await tx.rules.order(domain.id, tagging)) named.push({ type: tagging, id });
+  }
+  const report = createReport();
+  for (const { tag, path } of open) {
+    const problem = judgeTag(tag, type, named);
+    if (problem !== null) report.add('error', path, problem);
+  }
+  if (report.errors() > 0) throw wrongInput(report.diagnostics());
 }
 
 /** Checks the bound on address entries of all drop rules of a domain; a rule that adds none is not checked. */

@@ -115,7 +115,10 @@ function readEntries(
 ): unknown {
   const read = ({ was, texts }: FormEntry, path: string): Plain => {
     const typed = { texts, before: textsOf(field.fields, was) };
-    return { ...was, ...readFields(field.fields, typed, { above: `${path}.`, mistakes }) };
+    const values = { ...was, ...readFields(field.fields, typed, { above: `${path}.`, mistakes }) };
+    const isLeftOut = ({ name, omitted }: FormField): boolean => omitted && isEmpty(values[name]);
+    const absent = new Set(field.fields.filter(isLeftOut).map(({ name }) => name));
+    return Object.fromEntries(Object.entries(values).filter(([name]) => !absent.has(name)));
   };
   if (!isList(entry)) return read(entry, above);
   const all = entry.map((one, index) => read(one, `${above}[${index}]`));
@@ -125,6 +128,11 @@ function readEntries(
   for (const [index, key] of keys.entries())
     if (keys.indexOf(key) < index) mistakes.set(`${above}[${index}].key`, 'is there twice');
   return Object.fromEntries(all.map(({ key, value }) => [key as string, value ?? '']));
+}
+
+/** Whether a value says nothing: no text, no entry, no field. */
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' ? Object.keys(value ?? {}).length === 0 : (value ?? '') === '';
 }
 
 function isList(text: FormText | undefined): text is readonly FormEntry[] {
@@ -146,6 +154,8 @@ function readField(field: FormField, text: string | boolean): Read {
         ? readList(field, entries.map(Number))
         : { mistake: `\`${wrong}\` is not a number` };
     }
+    case 'choice':
+      return { value: text === '' ? undefined : text === 'true' };
     default:
       return readText(field, text);
   }

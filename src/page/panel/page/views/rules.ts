@@ -1,6 +1,6 @@
 /** The rules of the plan: what each looks at, what became of it in this request, and what lint has to say about it. */
 import type { VNode } from 'preact';
-import type { Rule } from '../../../../rules/model/types.ts';
+import type { Rule, ValueCondition } from '../../../../rules/model/types.ts';
 import { type RuleNote, refOf, type TraceDocument } from '../../../../workbench/simulation/document.ts';
 import { idOf, verdictOf } from '../../../../workbench/simulation/render-rule.ts';
 import { findingsByRule, type PageState, setState } from '../state.ts';
@@ -39,12 +39,51 @@ export function filtersOf(rule: Rule): string {
         : name === 'countries'
           ? fields['country_match_type']
           : 'include';
-    const left = entries.length - MOST_ENTRIES;
-    return [
-      `${kind === 'exclude' ? 'not ' : ''}${word} ${entries.slice(0, MOST_ENTRIES).join(', ')}${left > 0 ? ` and ${left} more` : ''}`,
-    ];
+    return [`${kind === 'exclude' ? 'not ' : ''}${word} ${entriesText(entries)}`];
   });
-  return parts.length === 0 ? 'every request' : parts.join(' · ');
+  const all = [...parts, ...conditionsOf(rule)];
+  return all.length === 0 ? 'every request' : all.join(' · ');
+}
+
+/** Members of conditions, with their words. */
+const MEMBERS: Readonly<Record<string, string>> = {
+  methods: 'methods',
+  schemes: 'schemes',
+  ips: 'addresses',
+  countries: 'countries',
+  asns: 'AS numbers',
+  bot_kinds: 'bots',
+  ja4: 'JA4',
+  user_agents: 'User-Agents',
+  tags: 'tags',
+  headers: 'header',
+  query: 'query parameter',
+  cookies: 'cookie',
+};
+
+/** `methods POST`, `not AS numbers 64496`, `header accept contains json`. */
+function conditionsOf({ conditions = {} }: Rule): readonly string[] {
+  return Object.entries(conditions).flatMap(([member, value]): readonly string[] => {
+    if (typeof value === 'boolean') return [value ? 'verified bots' : 'not verified bots'];
+    const word = MEMBERS[member]!;
+    if (!Array.isArray(value)) {
+      const { includes, excludes } = value as Readonly<Record<string, readonly unknown[] | undefined>>;
+      return [
+        ...(includes === undefined ? [] : [`${word} ${entriesText(includes)}`]),
+        ...(excludes === undefined ? [] : [`not ${word} ${entriesText(excludes)}`]),
+      ];
+    }
+    if (member === 'methods' || member === 'schemes') return [`${word} ${entriesText(value)}`];
+    return (value as readonly ValueCondition[]).map(({ name, op, values }) =>
+      `${word} ${name} ${op.replaceAll('_', ' ')} ${entriesText(values)}`.trimEnd(),
+    );
+  });
+}
+
+/** The first entries of a list, and how many more there are. */
+function entriesText(entries: readonly unknown[]): string {
+  const left = entries.length - MOST_ENTRIES;
+  return `${entries.slice(0, MOST_ENTRIES).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
 }
 
 /** One rule of the list. */

@@ -3,7 +3,7 @@
  * with fields of their own: an object as a group, a list or a map as rows that are added and removed.
  */
 import type { VNode } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { FormField } from '../../../documents.ts';
 import { entryOf, type FormEntry, type FormText, listOf, listText } from '../../api/form-texts.ts';
 import { described, html, typedIn } from '../parts.ts';
@@ -45,6 +45,10 @@ const LABELS: Readonly<Record<string, string>> = {
   ips: 'IP addresses',
   ja4: 'JA4',
   ja4h: 'JA4H',
+  asns: 'AS numbers',
+  query: 'Query parameters',
+  user_agents: 'User-Agents',
+  op: 'Comparison',
 };
 /** Words that are not written in lower case. */
 const SPELLED: Readonly<Record<string, string>> = {
@@ -184,7 +188,8 @@ interface AnyFieldProps extends Omit<FormFieldProps, 'text' | 'mistake' | 'chang
 export function anyField(props: AnyFieldProps): VNode {
   const { text, mistakes, path } = props;
   if (typeof text !== 'object') return formField({ ...props, text, mistake: mistakes.get(path) });
-  return Array.isArray(text) ? html`<${listField} ...${props} />` : html`<${objectField} ...${props} />`;
+  if (Array.isArray(text)) return html`<${listField} ...${props} />`;
+  return props.field.omitted ? html`<${foldedField} ...${props} />` : html`<${objectField} ...${props} />`;
 }
 
 /** The label, the description and the mistakes of a field with fields of its own. */
@@ -207,6 +212,31 @@ function innerFields({ field, text, path, ...props }: AnyFieldProps, row?: strin
         label=${labelOfField(inner.name, field.name)} noteId=${row && `of-${row}-${inner.name}`}
         change=${(next: FormText) => props.change({ was, texts: { ...texts, [inner.name]: next } })} />`,
     );
+}
+
+/** Whether anything is in the fields of an object. */
+function hasContent({ texts }: FormEntry): boolean {
+  return Object.values(texts).some((text) => {
+    if (typeof text !== 'object') return text !== '' && text !== false;
+    return Array.isArray(text) ? text.length > 0 : hasContent(text as FormEntry);
+  });
+}
+
+/** An object that may be absent: folded while nothing is in it, and open where a mistake is. */
+function foldedField(props: AnyFieldProps): VNode {
+  const { field, path, text, mistakes } = props;
+  const [isOpen, setOpen] = useState(hasContent(text as FormEntry));
+  const isWrong = [...mistakes.keys()].some((one) => one === path || one.startsWith(`${path}.`));
+  useLayoutEffect(() => {
+    if (isWrong) setOpen(true);
+  }, [isWrong]);
+  const id = `of-${path}`;
+  return html`<details class="form-field folded entries" open=${isOpen} onToggle=${(event: Event) => {
+    setOpen((event.currentTarget as HTMLDetailsElement).open);
+  }}>
+    <summary id=${`${id}-fold`}>${labelOfField(field.name)}</summary>
+    ${noteOfField(field, id)}${mistakeOf(mistakes.get(path), id)}
+    <div class="form-fields" role="group" aria-labelledby=${`${id}-fold`} aria-describedby=${`${id}-note`}>${innerFields(props)}</div></details>`;
 }
 
 /** An object. */

@@ -55,7 +55,9 @@ function read(fields: readonly FormField[], object: object, change: (before: For
 describe('the fields of forms', () => {
   test('have inner fields wherever they are objects, and no object may be null', () => {
     const all = [...Object.values(rules), record].flatMap(({ fields, common }) => [...fields, ...common]);
-    const nested = all.filter(({ fields }) => fields.length > 0);
+    const conditions = all.filter(({ name }) => name === 'conditions');
+    expect(conditions).toHaveLength(Object.keys(rules).length);
+    const nested = all.filter(({ name, fields }) => fields.length > 0 && name !== 'conditions');
     expect(nested.map(({ name, kind }) => `${name}: ${kind}`)).toEqual([
       'exclusions: objects',
       'origins: objects',
@@ -155,6 +157,78 @@ describe('reading a form', () => {
       return { content: [any!, typed(gateway!, { key: '503' })] };
     });
     expect(values).toEqual({ content: { '0': 'any', '503': 'gateway' } });
+  });
+});
+
+describe('the form of conditions', () => {
+  const waf = rules.waf.common;
+  const STORED_CONDITIONS = {
+    methods: ['POST'],
+    asns: { includes: [64_496, 64_497] },
+    verified_bot: false,
+    cookies: [{ name: 'session', op: 'absent', values: [], ignore_case: false }],
+  };
+  const inner = (texts: FormTexts, name: string): FormEntry => texts[name] as FormEntry;
+  const conditionsOf = (texts: FormTexts): FormEntry => inner(texts, 'conditions');
+
+  test('has a control for each member', () => {
+    const kinds = fieldOf(waf, 'conditions').fields.map(({ name, kind }) => `${name}: ${kind}`);
+    expect(kinds).toEqual([
+      'methods: texts',
+      'schemes: texts',
+      'ips: object',
+      'countries: object',
+      'asns: object',
+      'bot_kinds: object',
+      'verified_bot: choice',
+      'ja4: object',
+      'user_agents: object',
+      'tags: object',
+      'headers: objects',
+      'query: objects',
+      'cookies: objects',
+    ]);
+    const texts = textsOf(waf, { conditions: STORED_CONDITIONS });
+    expect(conditionsOf(texts).texts).toMatchObject({
+      methods: 'POST',
+      asns: { texts: { includes: '64496, 64497', excludes: '' } },
+      verified_bot: 'false',
+      cookies: [{ texts: { name: 'session', op: 'absent', values: '', ignore_case: false } }],
+    });
+  });
+
+  test('leaves out what is empty, and sends no conditions once nothing is left', () => {
+    const values = (change: FormTexts): unknown =>
+      read(waf, { conditions: STORED_CONDITIONS }, (texts) => ({
+        conditions: typed(conditionsOf(texts), change),
+      })).values['conditions'];
+    const stored = conditionsOf(textsOf(waf, { conditions: STORED_CONDITIONS }));
+    expect(values({})).toBeUndefined();
+    expect(values({ methods: '' })).toEqual({ ...STORED_CONDITIONS, methods: undefined });
+    expect(Object.keys(values({ methods: '' }) as object)).not.toContain('methods');
+    expect(values({ verified_bot: '' })).not.toHaveProperty('verified_bot');
+    expect(values({ verified_bot: 'true' })).toMatchObject({ verified_bot: true });
+    const asns = typed(inner(stored.texts, 'asns'), { includes: '', excludes: '64500' });
+    expect(values({ asns })).toMatchObject({ asns: { excludes: [64_500] } });
+    const noAsns = typed(inner(stored.texts, 'asns'), { includes: '' });
+    expect(values({ asns: noAsns, cookies: [], methods: '', verified_bot: '' })).toEqual({});
+  });
+
+  test('of a rule without them reads what was typed, and names a mistake at its control', () => {
+    const header = typed(entryOf(fieldOf(fieldOf(waf, 'conditions').fields, 'headers')), {
+      name: 'accept',
+      op: 'contains',
+      values: 'json\nxml',
+    });
+    const change = (more: FormTexts) =>
+      read(waf, {}, (texts) => ({ conditions: typed(conditionsOf(texts), more) }));
+    expect(change({ headers: [header] }).values).toEqual({
+      conditions: { headers: [{ name: 'accept', op: 'contains', values: ['json', 'xml'] }] },
+    });
+    const { mistakes } = change({ headers: [typed(header, { op: '' })] });
+    expect(mistakes).toEqual({ 'conditions.headers[0].op': 'is needed' });
+    const asns = typed(inner(conditionsOf(textsOf(waf, {})).texts, 'asns'), { includes: 'x' });
+    expect(change({ asns }).mistakes).toEqual({ 'conditions.asns.includes': '`x` is not a number' });
   });
 });
 
