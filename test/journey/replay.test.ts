@@ -100,7 +100,9 @@ describe('replay', () => {
     expect(one.out).toContain('was  block 429 by rate_limit/3');
     const two = await run('replay', '--log', 'log.jsonl', '-f', kept);
     expect(two.code).toBe(0);
-    expect(two.err).toContain('1 decision depends on counters, signatures or values that the log withholds: taken as logged');
+    expect(two.err).toContain(
+      '1 decision depends on counters, signatures or values that the log withholds: taken as logged',
+    );
   });
 
   it('reads a sealed plan, several logs and stdin, and prints the report as JSON', async () => {

@@ -169,7 +169,7 @@ function dryRunLines(document: TraceDocument, width: number): readonly RenderedL
 const ASSUMED_WORDS: Readonly<Record<TraceDocument['assumptions'][number]['input'], string>> = {
   ip: 'address',
   country: 'country',
-  asn: 'autonomous system',
+  asn: 'AS number',
   ja4: 'ja4',
   ja4h: 'ja4h',
   body: 'body',
