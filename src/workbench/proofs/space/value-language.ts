@@ -57,6 +57,29 @@ export function createValueLanguage(
   tests: readonly ValueTest[],
   room: SpaceRoom,
 ): ValueLanguage | null {
+  const built = buildPatterns(tests, room);
+  if (built === null) return null;
+  const always = tests.reduce(
+    (mask, { patterns }, place) => (patterns === null ? mask | bit(place) : mask),
+    0n,
+  );
+  const walk: ValueWalk = { kind, possible: possibleValues(kind, built.letters), ...built, always };
+  return {
+    signatures: signaturesOf(walk, room),
+    find: (test, within) => findValue(walk, test, within),
+    implies: (test, other, budget) => isImplied(walk, { test, other }, budget),
+  };
+}
+
+/** The automata of tests over one alphabet. */
+interface BuiltPatterns {
+  readonly letters: Letters;
+  /** In the order of the tests and their patterns. */
+  readonly placed: readonly PlacedPattern[];
+}
+
+/** Builds the automata of tests; `null`: the space has no room for them. */
+export function buildPatterns(tests: readonly ValueTest[], room: SpaceRoom): BuiltPatterns | null {
   const patterns = tests.flatMap((test, place) =>
     (test.patterns ?? []).map((pattern) => ({
       pattern: named(pattern, test),
@@ -75,27 +98,9 @@ export function createValueLanguage(
   for (const { pattern, test, folds } of patterns) {
     const automaton = set.automatonOf(pattern);
     if (automaton === null) return null;
-    placed.push({
-      automaton: folds ? folded(automaton, set.letters) : automaton,
-      test,
-    });
+    placed.push({ automaton: folds ? folded(automaton, set.letters) : automaton, test });
   }
-  const always = tests.reduce(
-    (mask, { patterns }, place) => (patterns === null ? mask | bit(place) : mask),
-    0n,
-  );
-  const walk: ValueWalk = {
-    kind,
-    letters: set.letters,
-    possible: possibleValues(kind, set.letters),
-    placed,
-    always,
-  };
-  return {
-    signatures: signaturesOf(walk, room),
-    find: (test, within) => findValue(walk, test, within),
-    implies: (test, other, budget) => isImplied(walk, { test, other }, budget),
-  };
+  return { letters: set.letters, placed };
 }
 
 /** The bit of a test's place. */

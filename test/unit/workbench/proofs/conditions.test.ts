@@ -5,6 +5,7 @@ import { parseInvariants } from '../../../../src/rules/model/invariant.ts';
 import { parseRuleSet } from '../../../../src/rules/model/parse.ts';
 import type { RuleSet } from '../../../../src/rules/model/types.ts';
 import { proveInvariants } from '../../../../src/workbench/proofs/invariants.ts';
+import { lintRuleSet } from '../../../../src/workbench/proofs/lint.ts';
 import { proveReach, type ReachResult } from '../../../../src/workbench/proofs/reach.ts';
 import { openRegions, type RegionName } from '../../../../src/workbench/proofs/regions.ts';
 import { compileSubject } from '../../../../src/workbench/proofs/subject.ts';
@@ -221,6 +222,57 @@ test('a source of too many sets of tests still has no false claim', () => {
   expect(
     reach(...rules, drop(header('not_contains', 'x')), drop(header('contains', 'part-a', 'part-b'))),
   ).toEqual([...texts.map(() => 'reached'), 'reached', 'unknown']);
+});
+
+describe('lint', () => {
+  function linted(conditions: object): readonly string[] {
+    const found = lintRuleSet(ruleSetOf([drop(conditions)])).filter(
+      ({ code }) => code !== 'block_everything',
+    );
+    return found.map(({ path, code, message }) => `${path.slice(2).join('.')}: ${code} ${message}`);
+  }
+  const ALWAYS = 'needless_entry holds for every request that the rest of the rule leaves';
+
+  test('a condition that changes nothing', () => {
+    expect(linted({ methods: ['POST'], schemes: ['http', 'https'] })).toEqual([
+      `conditions.schemes: ${ALWAYS}`,
+    ]);
+    const both = [
+      { name: 'a', op: 'present' },
+      { name: 'a', op: 'equals', values: ['1'] },
+    ];
+    expect(linted({ headers: both })).toEqual([`conditions.headers.0: ${ALWAYS}`]);
+    expect(linted({ countries: { includes: ['DE'], excludes: ['FR'] } })).toEqual([
+      `conditions.countries.excludes: ${ALWAYS}`,
+    ]);
+  });
+
+  test('a value that another covers', () => {
+    const values = ['ab', 'Abc', 'x'];
+    const one = (ignore_case: boolean): object => ({
+      query: [{ name: 'q', op: 'prefix', values, ignore_case }],
+    });
+    expect(linted(one(true))).toEqual([
+      'conditions.query.0.values.1: needless_entry is covered by `ab` of the same list',
+    ]);
+    expect(linted(one(false))).toEqual([]);
+    expect(linted({ user_agents: { includes: ['*curl*', 'CURL/*'] } })).toEqual([
+      'conditions.user_agents.includes.1: needless_entry is covered by `*curl*` of the same list',
+    ]);
+  });
+
+  test('conditions that no request meets', () => {
+    const found = linted({
+      methods: ['GET'],
+      query: [
+        { name: 'a', op: 'absent' },
+        { name: 'a', op: 'present' },
+      ],
+    });
+    expect(found).toEqual([
+      'type: unmatched_rule matches no request: no host, path and visitor pass all its filters',
+    ]);
+  });
 });
 
 describe('regions beside a rule', () => {
