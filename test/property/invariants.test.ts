@@ -29,6 +29,18 @@ function serving(ruleSet: RuleSet): RuleSet {
 
 const BOTS = ['none', '*', 'googlebot', 'gptbot:verified', 'bingbot:unverified'];
 
+const LIST_WORDS = [
+  ['method', 'methods'],
+  ['scheme', 'schemes'],
+  ['asn', 'asns'],
+  ['user_agent', 'user_agents'],
+] as const;
+const VALUE_WORDS = [
+  ['header', 'headers'],
+  ['query', 'query'],
+  ['cookie', 'cookies'],
+] as const;
+
 /** Some of the filters of a rule, so that invariants are about what rules are about; now and then a filter of its own. */
 function generateWhen(random: Random, rule: Rule): object {
   const when: Record<string, unknown> = {};
@@ -45,6 +57,15 @@ function generateWhen(random: Random, rule: Rule): object {
     if (rule.countries.length > 0 && random.chance(0.8))
       when['country'] = not(rule.countries, rule.country_match_type);
   } else if (random.chance(0.2)) when['ip'] = { not: ['198.51.100.0/24', '2001:db8::/32'] };
+  const { conditions = {} } = rule;
+  for (const [word, member] of LIST_WORDS) {
+    const given = conditions[member];
+    const entries = Array.isArray(given) ? given : given?.includes;
+    if (entries !== undefined && random.chance(0.7))
+      when[word] = random.chance(0.8) ? entries : { not: entries };
+  }
+  for (const [word, member] of VALUE_WORDS)
+    if (conditions[member] !== undefined && random.chance(0.7)) when[word] = conditions[member];
   if (random.chance(0.25)) when['bot'] = random.chance(0.7) ? random.pick(BOTS) : { not: random.pick(BOTS) };
   return when;
 }
@@ -62,8 +83,13 @@ function generateInvariants(random: Random, { rules }: RuleSet): readonly Invari
 }
 
 /** Whether an invariant is about a request, by the evaluator and not by the space of proofs. */
-function meaning(ruleSet: RuleSet, { when, bots }: Invariant): (request: EdgeRequest) => boolean {
-  const rules: Rule[] = [{ ...when, type: 'drop', id: 1 }];
+function meaning(
+  ruleSet: RuleSet,
+  { when, bots, otherMethods }: Invariant,
+): (request: EdgeRequest) => boolean {
+  const { conditions: { methods = [], ...others } = {}, ...filters } = when;
+  const narrowed = otherMethods ? { ...filters, conditions: others } : when;
+  const rules: Rule[] = [{ ...narrowed, type: 'drop', id: 1 }];
   const evaluator = loadPlan(seal(compile({ ...serving(ruleSet), rules }).plan, { revision: 1 }));
   const isListed = (request: EdgeRequest): boolean =>
     bots!.listed.some(({ kind, verified }) => {
@@ -73,7 +99,9 @@ function meaning(ruleSet: RuleSet, { when, bots }: Invariant): (request: EdgeReq
       return (kind === '*' || bot.kind === kind) && (verified === null || bot.verified === verified);
     });
   return (request) =>
-    evaluator.evaluate(request).matches.length > 0 && (bots === null || isListed(request) !== bots.excludes);
+    !(otherMethods && methods.includes(request.method)) &&
+    evaluator.evaluate(request).matches.length > 0 &&
+    (bots === null || isListed(request) !== bots.excludes);
 }
 
 /** Whether a request breaks an invariant as the result claims. */

@@ -4,7 +4,7 @@
  * order and does without the forms of rules, which the order of edge files follows from.
  */
 import { MAX_ASN, MAX_ID, MAX_INVARIANTS } from '../../base/vocabulary/limits.ts';
-import { ACTIONS, BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
+import { ACTIONS, BOT_KINDS, CONDITION_OPS, type ValueMember } from '../../base/vocabulary/vocabulary.ts';
 import type { INVARIANT_FIELDS, WHEN_FIELDS } from '../model/invariant.ts';
 
 /** The largest number of repetitions of a request, so that a test takes seconds. */
@@ -211,9 +211,13 @@ const OUTCOMES: JsonSchema = {
 };
 
 /** A text, several, or those that are meant and those that are not. */
-function filterSchema(description: string, examples: readonly unknown[]): JsonSchema {
-  const texts = { type: ['string', 'array'], minItems: 1, items: { type: 'string' } };
-  const plain = examples.filter((one) => typeof one === 'string' || Array.isArray(one));
+function filterSchema(
+  description: string,
+  examples: readonly unknown[],
+  type: 'string' | 'integer' = 'string',
+): JsonSchema {
+  const texts = { type: [type, 'array'], minItems: 1, items: { type } };
+  const plain = examples.filter((one) => typeof one !== 'object' || Array.isArray(one));
   const parts = {
     in: { ...texts, description: 'those that are meant', examples: plain },
     not: { ...texts, description: 'those that are not meant', examples: plain },
@@ -224,6 +228,43 @@ function filterSchema(description: string, examples: readonly unknown[]): JsonSc
     anyOf: [texts, { type: 'object', minProperties: 1, additionalProperties: false, properties: parts }],
   };
 }
+
+/** Conditions on values of one kind, as rules have them. */
+function valueConditions(member: ValueMember, what: string, example: object): JsonSchema {
+  const properties = {
+    name: { type: 'string', description: `name of the ${what}`, examples: [EXAMPLE_NAMES[member]] },
+    op: {
+      enum: [...CONDITION_OPS],
+      description: 'how the value compares, as in `conditions` of a rule',
+      examples: ['present'],
+    },
+    values: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'what it compares with',
+      examples: [['1']],
+    },
+    ignore_case: {
+      type: 'boolean',
+      default: false,
+      description: 'letters compare without case',
+      examples: [true],
+    },
+  };
+  return {
+    type: 'array',
+    minItems: 1,
+    description: `conditions on a ${what}, all of which hold`,
+    items: { type: 'object', required: ['name', 'op'], additionalProperties: false, properties },
+    examples: [[example]],
+  };
+}
+
+const EXAMPLE_NAMES: Readonly<Record<ValueMember, string>> = {
+  headers: 'x-api-version',
+  query: 'debug',
+  cookies: 'session',
+};
 
 /** Keys of `when`: the requests that an invariant is about. */
 const WHEN_KEYS = {
@@ -241,6 +282,17 @@ const WHEN_KEYS = {
     'gptbot:verified',
     { not: 'none' },
   ]),
+  method: filterSchema('methods; case counts', ['POST', { not: ['GET', 'HEAD'] }]),
+  scheme: filterSchema('schemes', ['http']),
+  asn: filterSchema(
+    'numbers of autonomous systems; `not` means unknown ones too',
+    [64496, { not: [64496, 64511] }],
+    'integer',
+  ),
+  user_agent: filterSchema('User-Agents, without regard to case; `*` is any run of characters', ['*curl*']),
+  header: valueConditions('headers', 'header', { name: 'authorization', op: 'absent' }),
+  query: valueConditions('query', 'query parameter', { name: 'debug', op: 'present' }),
+  cookie: valueConditions('cookies', 'cookie', { name: 'session', op: 'absent' }),
 } as const satisfies Readonly<Record<(typeof WHEN_FIELDS)[number], JsonSchema>>;
 
 /** Keys of an invariant. */

@@ -1,6 +1,6 @@
 /**
  * The form of an invariant: what no request of a kind may get. Its `when` is read as the filters of a `drop` rule, so hosts,
- * paths, addresses and countries mean what they mean in rules. In: any value. Out: an invariant, or all mistakes.
+ * paths, addresses, countries and conditions mean what they mean in rules. In: any value. Out: an invariant, or all mistakes.
  */
 import { type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { isObject } from '../../base/text/json-object.ts';
@@ -8,6 +8,16 @@ import { MAX_INVARIANTS, MAX_LIST_ENTRIES } from '../../base/vocabulary/limits.t
 import { ACTIONS, type Action, BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from './common.ts';
 import { plainCopy } from './form.ts';
+import {
+  asTexts,
+  type ConditionWords,
+  conditionsOf,
+  LIST_WORDS,
+  meansOtherMethods,
+  placeInWords,
+  type ReadFilter,
+  VALUE_WORDS,
+} from './invariant-conditions.ts';
 import { nearest } from './nearest.ts';
 import { type Parsed, parseRule } from './parse.ts';
 import { createReport, type Problem, type Report, unknownField } from './report.ts';
@@ -30,6 +40,8 @@ export interface Invariant {
   readonly never: readonly Action[];
   /** The requests that are meant, as the filters of a rule. */
   readonly when: StoredRule<DropRule>;
+  /** Whether the methods in `when` are those that are not meant. */
+  readonly otherMethods: boolean;
   /** The bots that are meant; `null`: any visitor. */
   readonly bots: { readonly listed: readonly BotEntry[]; readonly excludes: boolean } | null;
 }
@@ -37,18 +49,9 @@ export interface Invariant {
 /** Fields of an invariant. */
 export const INVARIANT_FIELDS = ['name', 'when', 'never', 'always'] as const;
 /** Fields of `when`. */
-export const WHEN_FIELDS = ['host', 'path', 'ip', 'country', 'bot'] as const;
+export const WHEN_FIELDS = ['host', 'path', 'ip', 'country', 'bot', ...LIST_WORDS, ...VALUE_WORDS] as const;
 /** Fields of a filter that is a mapping. */
 export const FILTER_FIELDS = ['in', 'not'] as const;
-
-/** The entries of one field of `when`, each with its path. */
-interface ReadFilter {
-  readonly path: FieldPath;
-  readonly wanted: readonly string[] | null;
-  readonly unwanted: readonly string[] | null;
-  /** The value as it was given, which says how its entries are numbered. */
-  readonly given: unknown;
-}
 
 /** Fields of the rule that the filters are read as, by the fields of `when`. */
 const LISTS: Readonly<Record<string, readonly [string, string]>> = {
@@ -173,7 +176,11 @@ function notAmong(value: unknown, known: readonly string[]): Problem {
   };
 }
 
-function readWhen(input: unknown, path: FieldPath, report: Report): Pick<Invariant, 'when' | 'bots'> | null {
+function readWhen(
+  input: unknown,
+  path: FieldPath,
+  report: Report,
+): Pick<Invariant, 'when' | 'bots' | 'otherMethods'> | null {
   if (!isObject(input)) {
     const message = `must be a mapping with ${WHEN_FIELDS.map((name) => `\`${name}\``).join(', ')}`;
     report.add('error', path, { code: 'invalid_type', message, found: quoteValue(input) });
@@ -181,13 +188,24 @@ function readWhen(input: unknown, path: FieldPath, report: Report): Pick<Invaria
   }
   refuseUnknown(input, WHEN_FIELDS, path, report);
   const read = (name: (typeof WHEN_FIELDS)[number]): ReadFilter | null =>
-    Object.hasOwn(input, name) ? readFilter(input[name], [...path, name], report) : null;
+    Object.hasOwn(input, name)
+      ? readFilter(name === 'asn' ? asTexts(input[name]) : input[name], [...path, name], report)
+      : null;
   const filters = { host: read('host'), path: read('path'), ip: read('ip'), country: read('country') };
   const bots = readBots(read('bot'), report);
-  const parsed = parseRule('drop', ruleFields(filters, report));
-  for (const { severity, path: field, ...problem } of parsed.diagnostics)
-    report.add(severity, placeOf(field, filters, path), problem);
-  return parsed.ok ? { when: parsed.fields as StoredRule<DropRule>, bots } : null;
+  const words: ConditionWords = {
+    ...{ method: read('method'), scheme: read('scheme'), asn: read('asn'), user_agent: read('user_agent') },
+    ...{ header: input['header'], query: input['query'], cookie: input['cookie'] },
+  };
+  const parsed = parseRule('drop', { ...ruleFields(filters, report), conditions: conditionsOf(words) });
+  for (const { severity, path: field, ...problem } of parsed.diagnostics) {
+    const [first, ...rest] = field;
+    const at =
+      first === 'conditions' ? [...path, ...placeInWords(rest, words)] : placeOf(field, filters, path);
+    report.add(severity, at, problem);
+  }
+  if (!parsed.ok) return null;
+  return { when: parsed.fields as StoredRule<DropRule>, bots, otherMethods: meansOtherMethods(words) };
 }
 
 type Filters = Readonly<Record<'host' | 'path' | 'ip' | 'country', ReadFilter | null>>;

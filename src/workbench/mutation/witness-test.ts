@@ -171,16 +171,20 @@ export function fieldText(field: FieldPath): string {
 
 /** The facts of a request as fields of `with`. */
 function factsOf(witness: Witness, { rules, records }: RuleSet, names: RuleNames): TestFields {
-  const { ip, country, bot, ja4, ja4h, cleared } = witness;
+  const { headers, ip, country, asn, bot, ja4, ja4h, cleared } = witness;
+  // A User-Agent alone would be classified.
+  const noBot = Object.hasOwn(headers, 'user-agent') ? { bot: 'none' } : {};
   const askers = [...rules, ...records.map(({ id }) => ({ type: 'record', id }) as const)];
   const nameOf = new Map(askers.map((ref) => [names.textOf(ref), names.nameOf(ref)]));
   const solved = cleared.map((text) => nameOf.get(text) ?? text);
   return {
     ...(ip === null ? {} : { ip }),
     ...(country === null ? {} : { country }),
-    ...(bot === null ? {} : { bot: bot.verified ? bot : bot.kind }),
+    ...(asn === null ? {} : { asn }),
+    ...(bot === null ? noBot : { bot: bot.verified ? bot : bot.kind }),
     ...(ja4 === null ? {} : { ja4 }),
     ...(ja4h === null ? {} : { ja4h }),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
     ...(solved.length === 0 ? {} : { cleared: solved }),
   };
 }

@@ -145,16 +145,20 @@ function proveOne(
 }
 
 /** The requests that an invariant is about; `null`: its paths are too complex. */
-function meantBy({ around, scopes }: Proving, { bots }: Invariant, id: number): Box | null {
+function meantBy({ around, scopes }: Proving, { bots, otherMethods }: Invariant, id: number): Box | null {
   const { space } = around;
-  const scope = space.boxOf(1, scopes.ruleOf('drop', id)!.slot);
-  if (scope === null) return null;
-  const sets = commonSets(scope.sets, servedBox(around).sets);
-  if (bots === null) return { ...scope, sets };
+  const parts = space.partsOf(1, scopes.ruleOf('drop', id)!.slot);
+  if (parts === null) return null;
+  const { filters, terms } = parts;
+  const meant = terms.map(({ member, axis, set }) =>
+    member === 'methods' && otherMethods ? { axis, set: subtract(space.whole[axis]!, set) } : { axis, set },
+  );
+  const sets = restricted(commonSets(filters.sets, servedBox(around).sets), meant);
+  if (bots === null) return { ...filters, sets };
   const { bot } = space.axes;
   const listed = atomSet(bots.listed.flatMap((entry) => atomsOfBot(bot, entry)));
   const set = bots.excludes ? subtract(bot.all, listed) : listed;
-  return { ...scope, sets: restricted(sets, [{ axis: BOT, set }]) };
+  return { ...filters, sets: restricted(sets, [{ axis: BOT, set }]) };
 }
 
 function atomsOfBot(

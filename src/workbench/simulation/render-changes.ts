@@ -148,11 +148,18 @@ function sideDocument({ action, status, location }: Decision, rule: SubjectRule 
 
 /** The request as operands and options of `edgeplan simulate`. */
 export function witnessText(witness: Witness): string {
-  const { method, url, ip, country, bot, ja4, ja4h, cleared, status } = witness;
+  const { method, url, headers, ip, country, asn, bot, ja4, ja4h, cleared, status } = witness;
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((line) => ['--header', `${name}: ${line}`] as const),
+  );
+  // A User-Agent alone would be classified.
+  const noBot = Object.hasOwn(headers, 'user-agent') ? 'none' : null;
   const options: readonly (readonly [string, string | null])[] = [
+    ...lines,
     ['--ip', ip],
     ['--country', country],
-    ['--bot', bot === null ? null : `${bot.kind}${bot.verified ? ':verified' : ''}`],
+    ['--asn', asn === null ? null : String(asn)],
+    ['--bot', bot === null ? noBot : `${bot.kind}${bot.verified ? ':verified' : ''}`],
     ['--ja4', ja4],
     ['--ja4h', ja4h],
     ...cleared.map((one) => ['--cleared', one] as const),

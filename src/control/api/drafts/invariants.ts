@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { isObject } from '../../../base/text/json-object.ts';
 import { MAX_INVARIANTS } from '../../../base/vocabulary/limits.ts';
-import { ACTIONS } from '../../../base/vocabulary/vocabulary.ts';
+import { ACTIONS, CONDITION_OPS } from '../../../base/vocabulary/vocabulary.ts';
 import { parseInvariants } from '../../../rules/model/invariant.ts';
 import { wrongInput } from '../operation/read-request.ts';
 import { badRequest, conflict } from '../operation/refusal.ts';
@@ -13,6 +13,16 @@ import { JSON_TYPE, ok, operation, type Response, type Writing } from '../operat
 
 const texts = z.union([z.string(), z.array(z.string())]);
 const filter = z.union([texts, z.object({ in: texts.optional(), not: texts.optional() })]);
+const numbers = z.union([z.int(), z.array(z.int())]);
+/** As in `conditions` of rules. */
+const values = z.array(
+  z.object({
+    name: z.string(),
+    op: z.enum(CONDITION_OPS),
+    values: z.array(z.string()).optional(),
+    ignore_case: z.boolean().optional(),
+  }),
+);
 const outcomes = z.union([z.enum(ACTIONS), z.array(z.enum(ACTIONS))]);
 
 /** The list as it is written; `rules/model/invariant.ts` reads it. */
@@ -28,6 +38,13 @@ const LIST = z.object({
             ip: filter.optional(),
             country: filter.optional(),
             bot: filter.optional(),
+            method: filter.optional(),
+            scheme: filter.optional(),
+            asn: z.union([numbers, z.object({ in: numbers.optional(), not: numbers.optional() })]).optional(),
+            user_agent: filter.optional(),
+            header: values.optional(),
+            query: values.optional(),
+            cookie: values.optional(),
           })
           .optional()
           .describe('the requests that are meant; absent: all that the domain serves'),

@@ -159,8 +159,14 @@ function actsAlone(rule: SubjectRule): boolean {
   return !rule.isDryRun && knownOf(rule.type).acting === 'first';
 }
 
-function findingOf(rule: Rule, other: string, { method, url, ip, country }: Witness): Finding {
-  const facts = [ip === null ? [] : [`--ip ${ip}`], country === null ? [] : [`--country ${country}`]].flat();
+function findingOf(rule: Rule, other: string, { method, url, headers, ip, country }: Witness): Finding {
+  const facts = [
+    ...Object.entries(headers).flatMap(([name, value]) =>
+      [value].flat().map((one) => `--header '${name}: ${one}'`),
+    ),
+    ...(ip === null ? [] : [`--ip ${ip}`]),
+    ...(country === null ? [] : [`--country ${country}`]),
+  ];
   const request = [method === 'GET' ? [] : [method], url, facts].flat().join(' ');
   return {
     rule,

@@ -12,6 +12,7 @@ import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';
 import { entriesAt, type FilterEntries, type Language } from '../space/language.ts';
 import { findText, fulfils, type TextQuery } from '../space/search.ts';
 import { compileSubject, type SubjectRule } from '../subject.ts';
+import { conditionLists, lintConditions } from './conditions.ts';
 import {
   type FilterEntry,
   hasPaths,
@@ -63,15 +64,23 @@ function lintUnions({ subject, around, ruleOf, found }: ProofContext): readonly 
     const lists =
       around === null
         ? []
-        : [...pathLists(around, subjectRule, rule), ...hostLists(around, subjectRule, rule)];
-    return [...lists.flatMap((list) => needless(rule, list, total)), ...lintCoveredAddresses(rule)];
+        : [
+            ...pathLists(around, subjectRule, rule),
+            ...hostLists(around, subjectRule, rule),
+            ...conditionLists(around, subjectRule),
+          ];
+    return [
+      ...lists.flatMap((list) => needless(rule, list, total)),
+      ...lintCoveredAddresses(rule),
+      ...(around === null ? [] : lintConditions(around, subjectRule, rule)),
+    ];
   });
   return findings.filter(({ rule, field }) => !known.has(`${rule.id} ${field.join(' ')}`));
 }
 
 /** A list whose entries are compared with each other. */
 interface EntryList {
-  readonly entries: readonly FilterEntry[];
+  readonly entries: readonly Pick<FilterEntry, 'field' | 'text'>[];
   readonly isExclude: boolean;
   /** Whether the rule matches the same without the entry at a place, as far as the others at these places are there. */
   isNeedless(place: number, others: readonly number[], budget: StepBudget): boolean;

@@ -10,7 +10,7 @@
 import type { LoadedPlan } from '../../../engine/evaluator/loaded.ts';
 import type { ConditionMember } from '../../../engine/plan/layout.ts';
 import { type AtomSet, atomSet } from './boxes.ts';
-import type { SpaceRoom } from './budget.ts';
+import { createBudget, type SpaceRoom } from './budget.ts';
 import { oneValue } from './fact-values.ts';
 import { readPattern } from './language.ts';
 import { tagAxis } from './tag-axis.ts';
@@ -20,9 +20,12 @@ import {
   createValueLanguage,
   type Signature,
   type ValueKind,
+  type ValueLanguage,
   type ValueTest,
 } from './value-language.ts';
 
+/** Steps of the proofs that tests of one source imply others. */
+const MAX_IMPLIED_STEPS = 100_000;
 /** Atoms of one axis. */
 const MAX_VALUE_ATOMS = 256;
 
@@ -91,6 +94,8 @@ interface SourceAxes {
   readonly first: number;
   /** Values that pass these tests and no others; `null`: none were found. */
   values(tests: bigint): readonly string[] | null;
+  /** Whether it is proved that values that pass the test at a place pass another. */
+  implies: ValueLanguage['implies'];
 }
 
 /** The axes of plans, from number `first` on; `null`: the space has no room for them. */
@@ -196,7 +201,7 @@ function setOfTest({ parts, first }: SourceAxes, place: number, negated: boolean
   return { axis: first + at, set: atomSet(listed) };
 }
 
-function axesOf(source: Source, room: SpaceRoom): Pick<SourceAxes, 'parts' | 'values'> | null {
+function axesOf(source: Source, room: SpaceRoom): Pick<SourceAxes, 'parts' | 'values' | 'implies'> | null {
   const { kind, tests } = source;
   if (kind === 'header' || kind === 'query' || kind === 'cookie') {
     const language = createValueLanguage(kind, tests, room);
@@ -208,6 +213,7 @@ function axesOf(source: Source, room: SpaceRoom): Pick<SourceAxes, 'parts' | 'va
           ? tests.map((_, place) => single(place))
           : unionsOf(signatures, { any: anyOf(tests), count: tests.length }),
       values: (wanted) => realised(wanted, signatures, language.find),
+      implies: language.implies,
     };
   }
   const atoms = oneValue(kind, tests);
@@ -217,6 +223,7 @@ function axesOf(source: Source, room: SpaceRoom): Pick<SourceAxes, 'parts' | 'va
       const value = atoms.get(wanted) ?? null;
       return value === null ? [] : [value];
     },
+    implies: () => false,
   };
 }
 
@@ -284,20 +291,31 @@ function groupsOf(masks: readonly bigint[]): readonly bigint[] {
   return groups;
 }
 
-/** A test that every value passes fails only where all do; on axes apart from it that is to be said. */
-function impossibleOf({ source, parts, first }: SourceAxes): ValueAxes['impossible'] {
-  const any = parts.findIndex(({ tests }) => tests !== 0n && tests === anyOf(source.tests));
-  if (any < 0) return [];
-  return parts.flatMap(({ atoms }, at) => {
-    const some = atomSet([...atoms.keys()].filter((atom) => atoms[atom] !== 0n));
-    if (at === any || some.length === 0) return [];
-    return [
-      [
-        { axis: first + any, set: Int32Array.of(0, 1) },
-        { axis: first + at, set: some },
-      ],
-    ];
+/**
+ * Tests of axes of their own of which one passes only where the other does, such as the one that every value passes: the rest is
+ * to be left out.
+ */
+function impossibleOf({ parts, first, implies }: SourceAxes): ValueAxes['impossible'] {
+  const budget = createBudget(MAX_IMPLIED_STEPS);
+  const alone = parts.flatMap(({ tests }, at) => {
+    const places = bitsOf(tests);
+    return places.length === 1 ? [{ place: places[0]!, at }] : [];
   });
+  return alone.flatMap((other) =>
+    parts.flatMap(({ tests, atoms }, at): ValueAxes['impossible'] => {
+      const some = atomSet([...atoms.keys()].filter((atom) => atoms[atom] !== 0n));
+      if (at === other.at || some.length === 0) return [];
+      const isOut = bitsOf(tests).every((place) => implies(place, other.place, budget));
+      return isOut
+        ? [
+            [
+              { axis: first + other.at, set: Int32Array.of(0, 1) },
+              { axis: first + at, set: some },
+            ],
+          ]
+        : [];
+    }),
+  );
 }
 
 /** Values that pass these tests together, and no others; `null`: none were found. */

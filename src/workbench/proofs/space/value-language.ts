@@ -6,7 +6,7 @@
 import { lowerAscii, utf8Length } from '../../../base/octets/octets.ts';
 import { MAX_VALUE_OCTETS } from '../../../base/vocabulary/limits.ts';
 import { alikeLetters, FATE, type LetterAutomaton, type Letters, sealAutomaton } from './automaton.ts';
-import { createBudget, type SpaceRoom } from './budget.ts';
+import { createBudget, type SpaceRoom, type StepBudget } from './budget.ts';
 import { createPatternSet, type PlanPattern } from './language.ts';
 import { findText, spell } from './search.ts';
 
@@ -41,6 +41,8 @@ export interface ValueLanguage {
   readonly signatures: readonly Signature[] | null;
   /** A value that passes a test and none outside of `within`; `null`: none was found. */
   find(test: number, within: bigint): string | null;
+  /** Whether it is proved that every value that passes a test passes the other, too. */
+  implies(test: number, other: number, budget: StepBudget): boolean;
 }
 
 /** A pattern with the place of its test. */
@@ -55,6 +57,29 @@ export function createValueLanguage(
   tests: readonly ValueTest[],
   room: SpaceRoom,
 ): ValueLanguage | null {
+  const built = buildPatterns(tests, room);
+  if (built === null) return null;
+  const always = tests.reduce(
+    (mask, { patterns }, place) => (patterns === null ? mask | bit(place) : mask),
+    0n,
+  );
+  const walk: ValueWalk = { kind, possible: possibleValues(kind, built.letters), ...built, always };
+  return {
+    signatures: signaturesOf(walk, room),
+    find: (test, within) => findValue(walk, test, within),
+    implies: (test, other, budget) => isImplied(walk, { test, other }, budget),
+  };
+}
+
+/** The automata of tests over one alphabet. */
+interface BuiltPatterns {
+  readonly letters: Letters;
+  /** In the order of the tests and their patterns. */
+  readonly placed: readonly PlacedPattern[];
+}
+
+/** Builds the automata of tests; `null`: the space has no room for them. */
+export function buildPatterns(tests: readonly ValueTest[], room: SpaceRoom): BuiltPatterns | null {
   const patterns = tests.flatMap((test, place) =>
     (test.patterns ?? []).map((pattern) => ({
       pattern: named(pattern, test),
@@ -73,26 +98,9 @@ export function createValueLanguage(
   for (const { pattern, test, folds } of patterns) {
     const automaton = set.automatonOf(pattern);
     if (automaton === null) return null;
-    placed.push({
-      automaton: folds ? folded(automaton, set.letters) : automaton,
-      test,
-    });
+    placed.push({ automaton: folds ? folded(automaton, set.letters) : automaton, test });
   }
-  const always = tests.reduce(
-    (mask, { patterns }, place) => (patterns === null ? mask | bit(place) : mask),
-    0n,
-  );
-  const walk: ValueWalk = {
-    kind,
-    letters: set.letters,
-    possible: possibleValues(kind, set.letters),
-    placed,
-    always,
-  };
-  return {
-    signatures: signaturesOf(walk, room),
-    find: (test, within) => findValue(walk, test, within),
-  };
+  return { letters: set.letters, placed };
 }
 
 /** The bit of a test's place. */
@@ -289,6 +297,25 @@ function findValue(
     if (found.kind === 'text') return spell(found.letters, letters);
   }
   return null;
+}
+
+/**
+ * Each pattern of the test must lie within one of the other: a value of more octets than are read passes a test by a pattern that
+ * its start decides.
+ */
+function isImplied(
+  { possible, placed, letters, always }: ValueWalk,
+  { test, other }: { readonly test: number; readonly other: number },
+  budget: StepBudget,
+): boolean {
+  if ((always & bit(other)) !== 0n) return true;
+  if ((always & bit(test)) !== 0n) return false;
+  const of = (place: number): readonly LetterAutomaton[] =>
+    placed.filter((one) => one.test === place).map(({ automaton }) => automaton);
+  const within = of(other);
+  const lies = (inner: LetterAutomaton, outer: LetterAutomaton): boolean =>
+    findText({ within: [possible, inner], outside: [outer] }, letters, budget).kind === 'empty';
+  return of(test).every((inner) => within.some((outer) => lies(inner, outer)));
 }
 
 // Values of more octets than are read (semantics §12): a test that depends on the rest fails, so such a value may pass a set of
