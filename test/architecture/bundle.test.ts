@@ -70,7 +70,7 @@ describe('where there is no Node', () => {
     const { loadPlan: loadThere } = runIn(makeContext());
     let compared = 0;
     for (let seed = 1; seed <= 12; seed++) {
-      const { ruleSet, requests } = generateCase(seed, 40);
+      const { ruleSet, requests } = generateCase(seed, 40, { conditions: { share: 0.3 } });
       const bytes = seal(compile(ruleSet).plan, { revision: seed });
       const options = { clock: () => 0, random: () => 0.5 };
       const here = loadPlan(bytes, options);

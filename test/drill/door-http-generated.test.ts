@@ -118,7 +118,9 @@ function expected({ action, status, location, path, query, rule }: Decision): Re
 function ruleSets(): { readonly ruleSet: RuleSet; readonly requests: readonly EdgeRequest[] }[] {
   const found = [];
   for (let seed = 1; found.length < SETS; seed++) {
-    const { ruleSet, requests } = generateCase(seed, Math.ceil(REQUESTS / SETS));
+    const { ruleSet, requests } = generateCase(seed, Math.ceil(REQUESTS / SETS), {
+      conditions: { share: 0.3 },
+    });
     if (ruleSet.domain.status !== 'active' || ruleSet.domain.suspended) continue;
     const rules = ruleSet.rules.filter(({ type }) => type !== 'rate_limit' && type !== 'waf');
     found.push({ ruleSet: { ...ruleSet, rules }, requests });

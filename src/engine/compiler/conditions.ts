@@ -233,13 +233,13 @@ function placeData(draft: PlanDraft, term: Term, slots: readonly number[]): numb
  */
 function tagSlots({ rules, ruleSet }: PlanDraft): (tag: string) => number {
   const slots = new Map<string, number>();
+  for (const [slot, { type, id }] of rules.entries()) slots.set(`${type}/${id}`, slot);
+  // A key goes before the same text as an id (`ruleOfTag`).
   for (const [slot, { type, id }] of rules.entries()) {
     const written = ruleSet.keys?.rules.get(id);
-    if (written !== undefined) {
-      slots.set(written, slot);
-      slots.set(`${type}/${written}`, slot);
-    }
-    slots.set(`${type}/${id}`, slot);
+    if (written === undefined) continue;
+    slots.set(written, slot);
+    slots.set(`${type}/${written}`, slot);
   }
   return (tag) => slots.get(tag) ?? NONE;
 }

@@ -171,10 +171,9 @@ type MutantVerdict =
       readonly outcome: 'unknown';
       /**
        * `symbols`: it differs in what counters, scores or turns of a balancer are compared with. `phase_end`: tags or challenges
-       * may act otherwise on requests that end in their phase. `conditions`: rules have conditions, which no proof reads. `budget`: the
-       * steps ended.
+       * may act otherwise on requests that end in their phase. `budget`: the steps ended.
        */
-      readonly reason: 'symbols' | 'phase_end' | 'conditions' | 'budget';
+      readonly reason: 'symbols' | 'phase_end' | 'budget';
     };
 
 /** The rules as written, as proofs read them. */
@@ -207,10 +206,6 @@ function enforced(ruleSet: RuleSet): RuleSet {
 
 function hasDryRun({ rules }: RuleSet): boolean {
   return rules.some(({ enabled, action_mode }) => enabled && action_mode === 'dry_run');
-}
-
-function hasConditions({ rules }: RuleSet): boolean {
-  return rules.some(({ enabled, conditions }) => enabled && conditions !== undefined);
 }
 
 /** A mutant that no test kills, with its plan. */
@@ -291,8 +286,6 @@ function judgeSide(
   if (shown !== null) return { outcome: 'survived', shown };
   if (changes.length > 0) return { outcome: 'unknown', reason: 'symbols' };
   if (open.length > 0 || isIncomplete) return { outcome: 'unknown', reason: 'budget' };
-  // What conditions exclude is no part of a proof, so that it may call mutants alike that are not.
-  if (hasConditions(plans.ruleSet)) return { outcome: 'unknown', reason: 'conditions' };
   const placed = { before: { subject: before, plan: 0 }, after: { subject: changed, plan: place + 1 } };
   return mayDifferWhereEnded(mutant, placed, space)
     ? { outcome: 'unknown', reason: 'phase_end' }

@@ -170,7 +170,6 @@ function openLines(mutants: readonly MutantReport[]): readonly RenderedLine[] {
 export const REASONS = {
   symbols: 'unknown, since only counters, scores or turns of a balancer may show a difference',
   phase_end: 'unknown, since tags or challenges may act otherwise where their phase ends the request',
-  conditions: 'unknown, since proofs do not read conditions',
   budget: `unknown, since ${MAX_MUTANT_STEPS} steps were not enough for a proof`,
 } as const;
 

@@ -117,6 +117,11 @@ export const VALUE_CODES = {
     meaning: 'a field that has no default is missing, or another field makes it necessary',
     remedy: 'add the field',
   },
+  no_tagging_rule: {
+    severity: 'error',
+    meaning: 'a condition on tags names no rule of an earlier phase that tags requests',
+    remedy: 'name a `fingerprint` or `bot_route` rule, as `<type>/<id>` or by its key',
+  },
   out_of_range: {
     severity: 'error',
     meaning: 'the number is not in the range of the field, or is not whole',
@@ -167,11 +172,6 @@ export const VALUE_CODES = {
     severity: 'error',
     meaning: 'a condition names a list that the domain does not have',
     remedy: 'write the entries themselves, or make the list',
-  },
-  unknown_tag: {
-    severity: 'error',
-    meaning: 'a condition on tags names no rule of an earlier phase that tags requests',
-    remedy: 'name a `fingerprint` or `bot_route` rule, as `<type>/<id>` or by its key',
   },
   unknown_type: {
     severity: 'error',

@@ -163,7 +163,7 @@ describe('tags', () => {
         'edge.yaml',
       ).diagnostics.map(({ code }) => code);
     expect(fragment('bot_route/7')).toEqual([]);
-    expect(['ai', 'waf/7', 'bot_route/ai'].map(fragment)).toEqual(Array(3).fill(['unknown_tag']));
+    expect(['ai', 'waf/7', 'bot_route/ai'].map(fragment)).toEqual(Array(3).fill(['no_tagging_rule']));
   });
 });
 
