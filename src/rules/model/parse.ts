@@ -19,7 +19,7 @@ import { recordForm } from './record.ts';
 import { judgeOwnTarget, judgeRecordName } from './record-name.ts';
 import { createReport, type Problem, type Report, readIssue, unknownField } from './report.ts';
 import { ruleForm } from './rule.ts';
-import { judgeTag, type TagSubject, taggingBefore, tagsOf } from './tags.ts';
+import { judgeTag, type NameableRule, taggingBefore, tagsOf } from './tags.ts';
 import type { DnsRecord, Domain, Rule, RuleSet } from './types.ts';
 
 /**
@@ -242,7 +242,7 @@ interface TagChecks extends RuleSetOptions {
 function checkTags(rules: readonly Rule[], { listed, ruleKeys, partial = false, report }: TagChecks): void {
   if (rules.every(({ conditions }) => conditions?.tags === undefined)) return;
   const written = Array.isArray(listed) ? listed : [];
-  const named = written.flatMap((entry): TagSubject[] => {
+  const named = written.flatMap((entry): NameableRule[] => {
     const [type, ruleId] = isObject(entry) ? [own(entry, 'type'), own(entry, 'id')] : [];
     if (typeof ruleId !== 'number' || !(RULE_TYPES as readonly unknown[]).includes(type)) return [];
     return [{ type: type as RuleType, id: ruleId, key: ruleKeys?.get(ruleId) }];

@@ -12,7 +12,7 @@ import type { Problem } from './report.ts';
 export const TAGGING_TYPES = ['fingerprint', 'bot_route'] as const satisfies readonly RuleType[];
 
 /** A rule that a tag may name. */
-export interface TagSubject {
+export interface NameableRule {
   readonly type: RuleType;
   readonly id: number;
   /** Absent: the rule has no key. */
@@ -25,7 +25,7 @@ export function taggingBefore(type: RuleType): readonly RuleType[] {
 }
 
 /** The rule that a tag names, by its key before its id; `null`: none of these. */
-export function ruleOfTag<R extends TagSubject>(tag: string, rules: readonly R[]): R | null {
+export function ruleOfTag<R extends NameableRule>(tag: string, rules: readonly R[]): R | null {
   const slash = tag.indexOf('/');
   if (slash < 0) return rules.find(({ key }) => key === tag) ?? null;
   const [type, name] = [tag.slice(0, slash), tag.slice(slash + 1)];
@@ -37,7 +37,7 @@ export function ruleOfTag<R extends TagSubject>(tag: string, rules: readonly R[]
 const MOST_NAMED = 8;
 
 /** What is wrong with a tag in the conditions of a rule of a type; `null`: nothing. @param rules all that are known */
-export function judgeTag(tag: string, type: RuleType, rules: readonly TagSubject[]): Problem | null {
+export function judgeTag(tag: string, type: RuleType, rules: readonly NameableRule[]): Problem | null {
   const meant = ruleOfTag(tag, rules);
   const before = taggingBefore(type);
   if (meant !== null && before.includes(meant.type)) return null;
@@ -50,7 +50,7 @@ export function judgeTag(tag: string, type: RuleType, rules: readonly TagSubject
   };
 }
 
-function messageOf(meant: TagSubject | null, type: RuleType): string {
+function messageOf(meant: NameableRule | null, type: RuleType): string {
   if (taggingBefore(type).length === 0)
     return `must not be in a rule of type \`${type}\`, before which no rule tags requests`;
   if (meant === null) return 'names no rule that tags requests';
@@ -59,7 +59,7 @@ function messageOf(meant: TagSubject | null, type: RuleType): string {
     : `names a rule of type \`${meant.type}\`, which tags no request`;
 }
 
-function remedyOf(tagging: readonly TagSubject[], before: readonly RuleType[]): string {
+function remedyOf(tagging: readonly NameableRule[], before: readonly RuleType[]): string {
   if (tagging.length === 0) {
     const types = before.map((one) => `\`${one}\``).join(' or ');
     return `add a rule of type ${types} first, which tags requests`;

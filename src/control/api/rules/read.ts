@@ -20,7 +20,7 @@ import {
 } from '../../../rules/model/pattern.ts';
 import { createReport } from '../../../rules/model/report.ts';
 import { originsOfRule, ruleForm } from '../../../rules/model/rule.ts';
-import { judgeTag, TAGGING_TYPES, type TagSubject, tagsOf } from '../../../rules/model/tags.ts';
+import { judgeTag, type NameableRule, TAGGING_TYPES, tagsOf } from '../../../rules/model/tags.ts';
 import type { DropRule, OriginRouteRule, Rule } from '../../../rules/model/types.ts';
 import { refuseFeature } from '../../accounts/entitlements.ts';
 import type { RuleWrite } from '../../store/repositories/rules.ts';
@@ -153,7 +153,7 @@ async function judgeTags({ tx, domain }: Writing, { type, conditions, before }: 
   const had = new Set(tagsOf(stored).map(({ tag }) => tag));
   const open = tagsOf(conditions).filter(({ tag }) => !had.has(tag));
   if (open.length === 0) return;
-  const named: TagSubject[] = [];
+  const named: NameableRule[] = [];
   for (const tagging of TAGGING_TYPES) {
     for (const { id } of await tx.rules.order(domain.id, tagging)) named.push({ type: tagging, id });
   }

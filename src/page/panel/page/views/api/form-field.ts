@@ -141,7 +141,8 @@ function isGroup(props: FormFieldProps): boolean {
 
 /** Whether a few characters are enough for the control. */
 function isNarrow({ kind, options, most, pattern }: FormField): boolean {
-  return kind === 'integer' || (options ?? pattern) !== null || (most ?? SHORT_TEXT + 1) <= SHORT_TEXT;
+  if (options !== null) return options.every((one) => String(one).length <= SHORT_TEXT);
+  return kind === 'integer' || pattern !== null || (most ?? SHORT_TEXT + 1) <= SHORT_TEXT;
 }
 
 /** The field. */
