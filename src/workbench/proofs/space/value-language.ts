@@ -5,7 +5,14 @@
  */
 import { lowerAscii, utf8Length } from '../../../base/octets/octets.ts';
 import { MAX_VALUE_OCTETS } from '../../../base/vocabulary/limits.ts';
-import { alikeLetters, FATE, type LetterAutomaton, type Letters, sealAutomaton } from './automaton.ts';
+import {
+  acceptsLetters,
+  alikeLetters,
+  FATE,
+  type LetterAutomaton,
+  type Letters,
+  sealAutomaton,
+} from './automaton.ts';
 import { createBudget, type SpaceRoom, type StepBudget } from './budget.ts';
 import { createPatternSet, type PlanPattern } from './language.ts';
 import { findText, spell } from './search.ts';
@@ -41,6 +48,8 @@ export interface ValueLanguage {
   readonly signatures: readonly Signature[] | null;
   /** A value that passes a test and none outside of `within`; `null`: none was found. */
   find(test: number, within: bigint): string | null;
+  /** The tests that a value passes, of at most so many octets as are read. */
+  passed(value: string): bigint;
   /** Whether it is proved that every value that passes a test passes the other, too. */
   implies(test: number, other: number, budget: StepBudget): boolean;
 }
@@ -67,6 +76,7 @@ export function createValueLanguage(
   return {
     signatures: signaturesOf(walk, room),
     find: (test, within) => findValue(walk, test, within),
+    passed: (value) => passedBy(walk, value),
     implies: (test, other, budget) => isImplied(walk, { test, other }, budget),
   };
 }
@@ -276,6 +286,14 @@ function passedAt({ placed }: ValueWalk, { open, decided }: Visit): bigint {
     if (automaton.accepts[open[at + 1]!] === 1) tests |= bit(test);
   }
   return tests;
+}
+
+function passedBy({ placed, letters, always }: ValueWalk, value: string): bigint {
+  const text = [...value].map((character) => letters.letterOf(character.codePointAt(0)!));
+  return placed.reduce(
+    (tests, { automaton, test }) => (acceptsLetters(automaton, text) ? tests | bit(test) : tests),
+    always,
+  );
 }
 
 function textOf({ letters }: ValueWalk, visits: readonly Visit[], index: number): string {
