@@ -20,9 +20,9 @@ import {
   bit,
   createValueLanguage,
   type Signature,
+  type SourceTest,
   type ValueKind,
   type ValueLanguage,
-  type ValueTest,
 } from './value-language.ts';
 
 /** Steps of the proofs that tests of one source imply others. */
@@ -47,13 +47,13 @@ export interface PointValues {
   readonly scheme: string | null;
   readonly asn: number | null;
   /** Field lines by name. */
-  readonly headers: readonly NamedValue[];
-  readonly query: readonly NamedValue[];
-  readonly cookies: readonly NamedValue[];
+  readonly headers: readonly SampledValue[];
+  readonly query: readonly SampledValue[];
+  readonly cookies: readonly SampledValue[];
 }
 
 /** One line of a header, or one occurrence of a parameter or cookie. */
-export interface NamedValue {
+export interface SampledValue {
   readonly name: string;
   readonly value: string;
 }
@@ -84,7 +84,7 @@ export interface ValueAxes {
 interface Source {
   readonly kind: PlanTerm['kind'];
   readonly name: string;
-  readonly tests: ValueTest[];
+  readonly tests: SourceTest[];
   readonly places: Map<string, number>;
 }
 
@@ -195,7 +195,7 @@ function readSources(plans: readonly LoadedPlan[]): ReadonlyMap<string, Source> 
 }
 
 /** The test of a term. */
-function testOf(loaded: LoadedPlan, term: PlanTerm): ValueTest {
+function testOf(loaded: LoadedPlan, term: PlanTerm): SourceTest {
   const { comparison, ignoreCase } = term;
   if (comparison === 'any') return { name: 'any', patterns: null, ignoreCase: false };
   const patterns = new Map(
@@ -248,7 +248,7 @@ function axesOf(source: Source, room: SpaceRoom): Omit<SourceAxes, 'source' | 'f
 }
 
 /** The bit of the test that every value passes, if there is one. */
-function anyOf(tests: readonly ValueTest[]): bigint {
+function anyOf(tests: readonly SourceTest[]): bigint {
   return tests.reduce((mask, { patterns }, place) => (patterns === null ? mask | bit(place) : mask), 0n);
 }
 
@@ -410,7 +410,7 @@ function valuesAt(list: readonly SourceAxes[], atoms: readonly number[]): PointV
     return { source, values: values(wanted) };
   });
   if (found.some(({ values }) => values === null)) return null;
-  const of = (kind: Source['kind']): readonly NamedValue[] =>
+  const of = (kind: Source['kind']): readonly SampledValue[] =>
     found.flatMap(({ source, values }) =>
       source.kind === kind ? values!.map((value) => ({ name: source.name, value })) : [],
     );

@@ -26,7 +26,7 @@ const MAX_VALUE_STEPS = 50_000;
 export type ValueKind = 'header' | 'query' | 'cookie';
 
 /** A test of one source. */
-export interface ValueTest {
+export interface SourceTest {
   /** Equal for equal tests. */
   readonly name: string;
   /** One of them must match; `null`: any value passes. */
@@ -63,7 +63,7 @@ interface PlacedPattern {
 /** The language of a source; `null`: the space has no room for its automata. */
 export function createValueLanguage(
   kind: ValueKind,
-  tests: readonly ValueTest[],
+  tests: readonly SourceTest[],
   room: SpaceRoom,
 ): ValueLanguage | null {
   const built = buildPatterns(tests, room);
@@ -89,7 +89,7 @@ interface BuiltPatterns {
 }
 
 /** Builds the automata of tests; `null`: the space has no room for them. */
-export function buildPatterns(tests: readonly ValueTest[], room: SpaceRoom): BuiltPatterns | null {
+export function buildPatterns(tests: readonly SourceTest[], room: SpaceRoom): BuiltPatterns | null {
   const patterns = tests.flatMap((test, place) =>
     (test.patterns ?? []).map((pattern) => ({
       pattern: named(pattern, test),
@@ -118,12 +118,12 @@ export function bit(place: number): bigint {
   return 1n << BigInt(place);
 }
 
-function folds(pattern: PlanPattern, { ignoreCase }: ValueTest): boolean {
+function folds(pattern: PlanPattern, { ignoreCase }: SourceTest): boolean {
   return ignoreCase && pattern.pieces !== null;
 }
 
 /** Patterns with and without case are different ones. */
-function named(pattern: PlanPattern, { ignoreCase }: ValueTest): PlanPattern {
+function named(pattern: PlanPattern, { ignoreCase }: SourceTest): PlanPattern {
   return ignoreCase ? { ...pattern, name: `${pattern.name} without case` } : pattern;
 }
 
