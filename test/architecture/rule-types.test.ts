@@ -76,6 +76,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'workbench/proofs/situations.ts':
     'the order of evaluation: pins, own URLs of redirects, routes before pools, responses',
   'workbench/proofs/space/axes.ts': 'the columns of bot kinds, fingerprints and statuses',
+  'workbench/proofs/space/terms.ts': 'the types whose rules tag requests',
   'workbench/proofs/subject.ts': 'targets of redirects, captures of rewrites',
   'workbench/rule-tests/coverage.ts': 'error pages are chosen for responses',
   'workbench/rule-tests/prepare.ts': 'names of the origins of pools',

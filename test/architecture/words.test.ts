@@ -29,6 +29,7 @@ const DIVIDED = [
   'engine/waf/detectors',
   'engine/waf',
   'workbench/importers',
+  'workbench/proofs',
 ];
 
 function roomOf(file: string): string {

@@ -166,13 +166,14 @@ function splitQuery(family: LoadedSources, facts: Facts): void {
     if (end < 0) end = query.length;
     let equals = query.indexOf('=', at);
     if (equals < 0 || equals > end) equals = end;
-    const source = names.get(decoded(query.slice(at, equals)));
-    if (source !== undefined) addText(source, decoded(query.slice(Math.min(equals + 1, end), end)));
+    const source = names.get(decodeQueryPart(query.slice(at, equals)));
+    if (source !== undefined) addText(source, decodeQueryPart(query.slice(Math.min(equals + 1, end), end)));
     at = end + 1;
   }
 }
 
-function decoded(text: string): string {
+/** A name or value of a query parameter: `+` is a blank, and escapes are decoded once. */
+export function decodeQueryPart(text: string): string {
   return decodeEscapes(text.includes('+') ? text.replaceAll('+', ' ') : text);
 }
 

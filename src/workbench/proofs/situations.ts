@@ -135,7 +135,7 @@ function elsewhere(
   { target, preservesPath, preservesQuery }: SubjectRule,
   box: Box,
 ): readonly Box[] {
-  const { host, path, query } = splitTarget(target);
+  const { scheme, host, path, query } = splitTarget(target);
   const isOtherPath = preservesPath && path.replace(/\/+$/, '') !== '';
   // The request's query comes after that of the target, so the location's is longer.
   const isOtherQuery = preservesQuery && query !== null && query !== '';
@@ -147,6 +147,12 @@ function elsewhere(
     // The plans serve no host without an atom.
     if (atom === null) return [box];
     parts.push({ ...box, sets: withAxis(box.sets, HOST, subtract(set, Int32Array.of(atom, atom + 1))) });
+    const others = space.axes.values.otherSchemes(scheme);
+    if (others !== null) parts.push({ ...box, sets: restricted(box.sets, [others]) });
+  }
+  if (!preservesQuery) {
+    for (const others of space.axes.values.otherQueries(query ?? ''))
+      parts.push({ ...box, sets: restricted(box.sets, [others]) });
   }
   if (preservesPath) return parts;
   const own = canonicalPath(path);
@@ -171,16 +177,17 @@ export function redirectExtras(subjects: readonly Subject[]): SpaceExtras {
   return { hosts: [...new Set(hosts)], paths: [...new Set(paths)] };
 }
 
-/** The host, path and query of a redirect's target; `host` is `null` for a path, and empty if it is no host. */
+/** The parts of a redirect's target; `host` is `null` for a path, and empty if it is no host. */
 export function splitTarget(target: string): {
+  readonly scheme: string;
   readonly host: string | null;
   readonly path: string;
   readonly query: string | null;
 } {
-  const { authority, path, query } = splitReference(target);
-  if (authority === '') return { host: null, path, query };
+  const { scheme, authority, path, query } = splitReference(target);
+  if (authority === '') return { scheme, host: null, path, query };
   const facts = { host: '', port: -1, literal: false };
-  return { host: parseHost(authority, facts) ? facts.host : '', path, query };
+  return { scheme, host: parseHost(authority, facts) ? facts.host : '', path, query };
 }
 
 /** The situations in which a rule is evaluated; `null`: its filter is too complex for a proof. */
@@ -253,8 +260,16 @@ function neverTagged(around: SubjectSpace, rule: SubjectRule, kind: PathKind | n
     const others = subtract(space.whole[axis]!, set);
     return [{ sets: restricted(space.free, [has, { axis, set: others }]), paths: null }];
   });
-  return kind === null ? elsewhere : [{ ...box, sets: restricted(box.sets, [lacks]) }, ...elsewhere];
+  if (kind !== null) return [{ ...box, sets: restricted(box.sets, [lacks]) }, ...elsewhere];
+  const ended = around.subject.rules
+    .filter((other) => other.slot < rule.slot && ENDS_TAGGING.includes(other.type))
+    .filter(({ isDryRun, ending }) => !isDryRun && ending === 'always')
+    .flatMap((other) => endedBy(around, other));
+  return [...elsewhere, ...ended.map((one) => ({ ...one, sets: restricted(one.sets, [has]) }))];
 }
+
+/** Types whose rules end a request, so that later ones do not tag it. */
+const ENDS_TAGGING: readonly RuleType[] = ['drop', 'fingerprint'];
 
 /** The blockers, and how many of them belong to rules before a rule. */
 function before(blockers: BlockerList, { slot }: Evaluated): Pick<Situation, 'blockers' | 'count'> {

@@ -9,7 +9,7 @@ import { AXES, type Axis } from './space/boxes.ts';
 import type { Point } from './space/cover.ts';
 import { spell } from './space/search.ts';
 import type { Space } from './space/space.ts';
-import type { NamedValue } from './space/value-axes.ts';
+import type { SampledValue } from './space/value-axes.ts';
 import type { Subject } from './subject.ts';
 
 /** A request that proves a claim. */
@@ -77,7 +77,7 @@ function untested({ axes: { values } }: Space): string {
 }
 
 /** Header fields by name. */
-function headersOf(lines: readonly NamedValue[]): Witness['headers'] {
+function headersOf(lines: readonly SampledValue[]): Witness['headers'] {
   const fields = new Map<string, string[]>();
   for (const { name, value } of lines) fields.set(name, [...(fields.get(name) ?? []), value]);
   return Object.fromEntries(

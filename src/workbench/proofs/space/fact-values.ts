@@ -3,7 +3,7 @@
  * passes, each with a value.
  */
 import type { SourceKind } from '../../../engine/plan/layout.ts';
-import { bit, type ValueTest } from './value-language.ts';
+import { bit, type SourceTest } from './value-language.ts';
 
 /** Methods that witnesses prefer, in their order (RFC 9110 §9.3, RFC 5789). */
 const METHODS = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
@@ -18,7 +18,7 @@ const DOCUMENTED_ASN = 64_496;
  * The sets of tests with the values that read best, those first; `null`: the value is unknown. For methods of ACME servers the bit
  * after those of the tests is set.
  */
-export function oneValue(kind: SourceKind, tests: readonly ValueTest[]): ReadonlyMap<bigint, string | null> {
+export function oneValue(kind: SourceKind, tests: readonly SourceTest[]): ReadonlyMap<bigint, string | null> {
   const listed = tests.map(
     ({ patterns }) => new Set((patterns ?? []).map(({ pieces }) => pieces?.[0] ?? '')),
   );

@@ -1,13 +1,22 @@
 /** What a term of conditions accepts, as a set on the one axis that it reads. In: the axes of a space. Out: the set. */
 import type { LoadedPlan } from '../../../engine/evaluator/loaded.ts';
+import type { AddressAxis, botAxis, countryAxis, fingerprintAxis } from './axes.ts';
 import { type AtomSet, AXES, type Axis, atomSet, intersect, NO_ATOMS, subtract, unite } from './boxes.ts';
-import type { SpaceAxes } from './space.ts';
 import { type PlanTerm, textsOfTerm } from './terms.ts';
-import type { TermSet } from './value-axes.ts';
+import type { TermSet, ValueAxes } from './value-axes.ts';
+
+/** The axes that terms are about. */
+interface TermAxes {
+  readonly ip: AddressAxis;
+  readonly country: ReturnType<typeof countryAxis>;
+  readonly bot: ReturnType<typeof botAxis>;
+  readonly ja4: ReturnType<typeof fingerprintAxis>;
+  readonly values: ValueAxes;
+}
 
 /** The set of a term of a plan; `null`: it is not known. */
 export function setOfTerm(
-  axes: SpaceAxes,
+  axes: TermAxes,
   { plan, loaded }: { readonly plan: number; readonly loaded: LoadedPlan },
   term: PlanTerm,
 ): TermSet | null {

@@ -8,6 +8,7 @@
  */
 
 import type { LoadedPlan } from '../../../engine/evaluator/loaded.ts';
+import { decodeQueryPart } from '../../../engine/evaluator/values.ts';
 import type { ConditionMember } from '../../../engine/plan/layout.ts';
 import { type AtomSet, atomSet } from './boxes.ts';
 import { createBudget, type SpaceRoom } from './budget.ts';
@@ -19,9 +20,9 @@ import {
   bit,
   createValueLanguage,
   type Signature,
+  type SourceTest,
   type ValueKind,
   type ValueLanguage,
-  type ValueTest,
 } from './value-language.ts';
 
 /** Steps of the proofs that tests of one source imply others. */
@@ -36,6 +37,9 @@ export interface TermSet {
   readonly set: AtomSet;
 }
 
+/** A set on one axis. */
+export type AxisRestriction = Omit<TermSet, 'member'>;
+
 /** What a point has on these axes. */
 export interface PointValues {
   /** `null`: no test asks for it. */
@@ -43,13 +47,13 @@ export interface PointValues {
   readonly scheme: string | null;
   readonly asn: number | null;
   /** Field lines by name. */
-  readonly headers: readonly NamedValue[];
-  readonly query: readonly NamedValue[];
-  readonly cookies: readonly NamedValue[];
+  readonly headers: readonly SampledValue[];
+  readonly query: readonly SampledValue[];
+  readonly cookies: readonly SampledValue[];
 }
 
 /** One line of a header, or one occurrence of a parameter or cookie. */
-export interface NamedValue {
+export interface SampledValue {
   readonly name: string;
   readonly value: string;
 }
@@ -59,13 +63,17 @@ export interface ValueAxes {
   /** Every atom, axis by axis. */
   readonly whole: readonly AtomSet[];
   /** Combinations that no request has: a set on each of two axes. */
-  readonly impossible: readonly (readonly Omit<TermSet, 'member'>[])[];
+  readonly impossible: readonly (readonly AxisRestriction[])[];
   /** What a term of a plan accepts; `null`: that is not known, or its axis is none of these. */
   setOf(plan: number, term: PlanTerm): TermSet | null;
   /** Requests that a rule has tagged, or has not; `null`: no axis distinguishes them. */
-  tagged(plan: number, slot: number, isTagged: boolean): Omit<TermSet, 'member'> | null;
+  tagged(plan: number, slot: number, isTagged: boolean): AxisRestriction | null;
   /** Requests with GET or HEAD and without a query, as those of ACME servers. */
-  readonly fetching: readonly Omit<TermSet, 'member'>[];
+  readonly fetching: readonly AxisRestriction[];
+  /** Requests over the other scheme; `null`: no condition asks for schemes. */
+  otherSchemes(scheme: string): AxisRestriction | null;
+  /** Requests whose query is certainly another one, axis by axis. */
+  otherQueries(query: string): readonly AxisRestriction[];
   /** Values of a point by its atoms of all axes; `null`: none were found. */
   valuesAt(atoms: readonly number[]): PointValues | null;
   /** Whether a query parameter of this name is tested. */
@@ -76,7 +84,7 @@ export interface ValueAxes {
 interface Source {
   readonly kind: PlanTerm['kind'];
   readonly name: string;
-  readonly tests: ValueTest[];
+  readonly tests: SourceTest[];
   readonly places: Map<string, number>;
 }
 
@@ -96,6 +104,8 @@ interface SourceAxes {
   values(tests: bigint): readonly string[] | null;
   /** Whether it is proved that values that pass the test at a place pass another. */
   implies: ValueLanguage['implies'];
+  /** The tests that a value passes. */
+  passed: ValueLanguage['passed'];
 }
 
 /** The axes of plans, from number `first` on; `null`: the space has no room for them. */
@@ -144,6 +154,14 @@ export function createValueAxes(
       return tag === null || set === null ? null : { axis: tag.axis, set };
     },
     fetching: list.flatMap(fetchingOf),
+    otherSchemes(scheme) {
+      const axes = byKey.get(keyOfSource({ kind: 'scheme', name: '' }));
+      if (axes === undefined || axes.parts[0]!.atoms.length < 2) return null;
+      const { atoms } = axes.parts[0]!;
+      const others = [...atoms.keys()].filter((atom) => axes.values(atoms[atom]!)?.[0] !== scheme);
+      return { axis: axes.first, set: atomSet(others) };
+    },
+    otherQueries: (query) => list.flatMap((axes) => otherValues(axes, query)),
     valuesAt: (atoms) => valuesAt(list, atoms),
     isTested: (kind, name) => byKey.has(keyOfSource({ kind, name })),
   };
@@ -177,7 +195,7 @@ function readSources(plans: readonly LoadedPlan[]): ReadonlyMap<string, Source> 
 }
 
 /** The test of a term. */
-function testOf(loaded: LoadedPlan, term: PlanTerm): ValueTest {
+function testOf(loaded: LoadedPlan, term: PlanTerm): SourceTest {
   const { comparison, ignoreCase } = term;
   if (comparison === 'any') return { name: 'any', patterns: null, ignoreCase: false };
   const patterns = new Map(
@@ -194,14 +212,14 @@ function testOf(loaded: LoadedPlan, term: PlanTerm): ValueTest {
 }
 
 /** The set of a test, or of its contrary. */
-function setOfTest({ parts, first }: SourceAxes, place: number, negated: boolean): Omit<TermSet, 'member'> {
+function setOfTest({ parts, first }: SourceAxes, place: number, negated: boolean): AxisRestriction {
   const at = parts.findIndex(({ tests }) => (tests & bit(place)) !== 0n);
   const { atoms } = parts[at]!;
   const listed = [...atoms.keys()].filter((atom) => ((atoms[atom]! & bit(place)) !== 0n) !== negated);
   return { axis: first + at, set: atomSet(listed) };
 }
 
-function axesOf(source: Source, room: SpaceRoom): Pick<SourceAxes, 'parts' | 'values' | 'implies'> | null {
+function axesOf(source: Source, room: SpaceRoom): Omit<SourceAxes, 'source' | 'first'> | null {
   const { kind, tests } = source;
   if (kind === 'header' || kind === 'query' || kind === 'cookie') {
     const language = createValueLanguage(kind, tests, room);
@@ -214,6 +232,7 @@ function axesOf(source: Source, room: SpaceRoom): Pick<SourceAxes, 'parts' | 'va
           : unionsOf(signatures, { any: anyOf(tests), count: tests.length }),
       values: (wanted) => realised(wanted, signatures, language.find),
       implies: language.implies,
+      passed: language.passed,
     };
   }
   const atoms = oneValue(kind, tests);
@@ -224,11 +243,12 @@ function axesOf(source: Source, room: SpaceRoom): Pick<SourceAxes, 'parts' | 'va
       return value === null ? [] : [value];
     },
     implies: () => false,
+    passed: () => 0n,
   };
 }
 
 /** The bit of the test that every value passes, if there is one. */
-function anyOf(tests: readonly ValueTest[]): bigint {
+function anyOf(tests: readonly SourceTest[]): bigint {
   return tests.reduce((mask, { patterns }, place) => (patterns === null ? mask | bit(place) : mask), 0n);
 }
 
@@ -349,7 +369,7 @@ function realised(
 
 type ValueFinder = (test: number, within: bigint) => string | null;
 
-function fetchingOf({ source, parts, first }: SourceAxes): readonly Omit<TermSet, 'member'>[] {
+function fetchingOf({ source, parts, first }: SourceAxes): readonly AxisRestriction[] {
   const [part] = parts;
   if (source.kind === 'query')
     return parts.map(({ atoms }, at) => ({
@@ -362,6 +382,26 @@ function fetchingOf({ source, parts, first }: SourceAxes): readonly Omit<TermSet
   return [{ axis: first, set: atomSet(listed) }];
 }
 
+/** The atoms that a request with a query does not have. */
+function otherValues(
+  { source, parts, first, passed }: SourceAxes,
+  query: string,
+): readonly AxisRestriction[] {
+  if (source.kind !== 'query') return [];
+  const values = query.split('&').flatMap((part) => {
+    const [name = '', ...value] = part.split('=').map(decodeQueryPart);
+    return name === source.name ? [value.join('=')] : [];
+  });
+  const tests = values.reduce((mask, value) => mask | passed(value), 0n);
+  return parts.map((part, at) => {
+    const own = tests & part.tests;
+    return {
+      axis: first + at,
+      set: atomSet([...part.atoms.keys()].filter((atom) => part.atoms[atom] !== own)),
+    };
+  });
+}
+
 // Values of points.
 
 function valuesAt(list: readonly SourceAxes[], atoms: readonly number[]): PointValues | null {
@@ -370,7 +410,7 @@ function valuesAt(list: readonly SourceAxes[], atoms: readonly number[]): PointV
     return { source, values: values(wanted) };
   });
   if (found.some(({ values }) => values === null)) return null;
-  const of = (kind: Source['kind']): readonly NamedValue[] =>
+  const of = (kind: Source['kind']): readonly SampledValue[] =>
     found.flatMap(({ source, values }) =>
       source.kind === kind ? values!.map((value) => ({ name: source.name, value })) : [],
     );

@@ -5,7 +5,14 @@
  */
 import { lowerAscii, utf8Length } from '../../../base/octets/octets.ts';
 import { MAX_VALUE_OCTETS } from '../../../base/vocabulary/limits.ts';
-import { alikeLetters, FATE, type LetterAutomaton, type Letters, sealAutomaton } from './automaton.ts';
+import {
+  acceptsLetters,
+  alikeLetters,
+  FATE,
+  type LetterAutomaton,
+  type Letters,
+  sealAutomaton,
+} from './automaton.ts';
 import { createBudget, type SpaceRoom, type StepBudget } from './budget.ts';
 import { createPatternSet, type PlanPattern } from './language.ts';
 import { findText, spell } from './search.ts';
@@ -19,7 +26,7 @@ const MAX_VALUE_STEPS = 50_000;
 export type ValueKind = 'header' | 'query' | 'cookie';
 
 /** A test of one source. */
-export interface ValueTest {
+export interface SourceTest {
   /** Equal for equal tests. */
   readonly name: string;
   /** One of them must match; `null`: any value passes. */
@@ -41,6 +48,8 @@ export interface ValueLanguage {
   readonly signatures: readonly Signature[] | null;
   /** A value that passes a test and none outside of `within`; `null`: none was found. */
   find(test: number, within: bigint): string | null;
+  /** The tests that a value passes, of at most so many octets as are read. */
+  passed(value: string): bigint;
   /** Whether it is proved that every value that passes a test passes the other, too. */
   implies(test: number, other: number, budget: StepBudget): boolean;
 }
@@ -54,7 +63,7 @@ interface PlacedPattern {
 /** The language of a source; `null`: the space has no room for its automata. */
 export function createValueLanguage(
   kind: ValueKind,
-  tests: readonly ValueTest[],
+  tests: readonly SourceTest[],
   room: SpaceRoom,
 ): ValueLanguage | null {
   const built = buildPatterns(tests, room);
@@ -67,6 +76,7 @@ export function createValueLanguage(
   return {
     signatures: signaturesOf(walk, room),
     find: (test, within) => findValue(walk, test, within),
+    passed: (value) => passedBy(walk, value),
     implies: (test, other, budget) => isImplied(walk, { test, other }, budget),
   };
 }
@@ -79,7 +89,7 @@ interface BuiltPatterns {
 }
 
 /** Builds the automata of tests; `null`: the space has no room for them. */
-export function buildPatterns(tests: readonly ValueTest[], room: SpaceRoom): BuiltPatterns | null {
+export function buildPatterns(tests: readonly SourceTest[], room: SpaceRoom): BuiltPatterns | null {
   const patterns = tests.flatMap((test, place) =>
     (test.patterns ?? []).map((pattern) => ({
       pattern: named(pattern, test),
@@ -108,12 +118,12 @@ export function bit(place: number): bigint {
   return 1n << BigInt(place);
 }
 
-function folds(pattern: PlanPattern, { ignoreCase }: ValueTest): boolean {
+function folds(pattern: PlanPattern, { ignoreCase }: SourceTest): boolean {
   return ignoreCase && pattern.pieces !== null;
 }
 
 /** Patterns with and without case are different ones. */
-function named(pattern: PlanPattern, { ignoreCase }: ValueTest): PlanPattern {
+function named(pattern: PlanPattern, { ignoreCase }: SourceTest): PlanPattern {
   return ignoreCase ? { ...pattern, name: `${pattern.name} without case` } : pattern;
 }
 
@@ -276,6 +286,14 @@ function passedAt({ placed }: ValueWalk, { open, decided }: Visit): bigint {
     if (automaton.accepts[open[at + 1]!] === 1) tests |= bit(test);
   }
   return tests;
+}
+
+function passedBy({ placed, letters, always }: ValueWalk, value: string): bigint {
+  const text = [...value].map((character) => letters.letterOf(character.codePointAt(0)!));
+  return placed.reduce(
+    (tests, { automaton, test }) => (acceptsLetters(automaton, text) ? tests | bit(test) : tests),
+    always,
+  );
 }
 
 function textOf({ letters }: ValueWalk, visits: readonly Visit[], index: number): string {

@@ -122,3 +122,48 @@ describe('a tag of requests that end in its own phase', () => {
     expect(changes.map(({ component, kind }) => [component, kind])).toContainEqual(['fingerprint', 'order']);
   });
 });
+
+describe('rules with conditions', () => {
+  const named = ({ changes, open, isIncomplete }: ProvedChanges): readonly unknown[] => [
+    ...changes.map(({ component, before, after }) => [
+      component,
+      before?.ref.id ?? null,
+      after?.ref.id ?? null,
+    ]),
+    ...open.map(() => 'open'),
+    ...(isIncomplete ? ['incomplete'] : []),
+  ];
+  const captcha = (conditions: object): Fields => ({
+    ...{ id: 5, type: 'captcha', path_includes: ['/x'], conditions },
+  });
+
+  test('other words for the same requests change nothing', () => {
+    const before = captcha({ headers: [{ name: 'x-a', op: 'prefix', values: ['a', 'b'] }] });
+    const after = captcha({ headers: [{ name: 'X-A', op: 'regex', values: ['^[ab]'] }] });
+    expect(named(changesOf([before], [after]))).toEqual([]);
+  });
+
+  test('another value is a change both ways, each with its request', () => {
+    const cookie = (value: string): Fields =>
+      captcha({ cookies: [{ name: 'c', op: 'equals', values: [value] }] });
+    const proved = changesOf([cookie('1')], [cookie('2')]);
+    expect(named(proved)).toEqual([
+      ['captcha', 5, null],
+      ['captcha', null, 5],
+    ]);
+    expect(proved.changes.map(({ witness }) => witness.headers['cookie'])).toEqual(['c=1', 'c=2']);
+  });
+
+  test('a rule that asks for a tag changes with the rule that tags', () => {
+    const tag = (ja4: string): Fields => ({ id: 2, type: 'fingerprint', action: 'tag', match_ja4: [ja4] });
+    const asking = captcha({ tags: { includes: ['fingerprint/2'] } });
+    const found = named(changesOf([tag('t13d*'), asking], [tag('t13i*'), asking]));
+    expect(found).toEqual(
+      expect.arrayContaining([
+        ['captcha', 5, null],
+        ['captcha', null, 5],
+      ]),
+    );
+    expect(found).not.toContain('open');
+  });
+});
