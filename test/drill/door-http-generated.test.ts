@@ -41,8 +41,13 @@ interface Sendable {
   readonly target: string;
   readonly ip: string;
   readonly userAgent: string | null;
+  /** Further headers, as conditions read them. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT'];
+/** A value of a header that arrives as it was sent. */
+const SENDABLE = /^[!-~](?:[ -~]*[!-~])?$/;
 const VISITORS = ['192.0.2.1', '203.0.113.7', '198.51.100.200', '10.1.2.3'];
 
 function sendable(request: EdgeRequest, at: number): Sendable | null {
@@ -53,8 +58,17 @@ function sendable(request: EdgeRequest, at: number): Sendable | null {
   // nginx drops a port of the Host whatever it is, and Caddy encodes `#`: what is decided and forwarded is what they read.
   if (host.endsWith(':65536') || target.includes('#')) return null;
   const agent = headers?.['user-agent'];
+  const further = Object.entries(headers ?? {}).filter(
+    (entry): entry is [string, string] =>
+      entry[0] !== 'user-agent' &&
+      typeof entry[1] === 'string' &&
+      SENDABLE.test(entry[1]) &&
+      entry[1].length < 200,
+  );
   return {
-    method,
+    // Others are refused before the agent is asked.
+    method: METHODS.includes(method) ? method : 'GET',
+    headers: Object.fromEntries(further.map(([name, value]) => [name.toLowerCase(), value])),
     host,
     target,
     ip: typeof ip === 'string' && /^[1-9][\d.]*$/.test(ip) ? ip : VISITORS[at % VISITORS.length]!,
@@ -72,9 +86,10 @@ interface Received {
 function send(
   port: number,
   agent: Agent,
-  { method, host, target, ip, userAgent }: Sendable,
+  { method, host, target, ip, userAgent, headers: further }: Sendable,
 ): Promise<Received> {
   const headers = {
+    ...further,
     host,
     'x-test-visitor': ip,
     ...(userAgent === null ? {} : { 'user-agent': userAgent }),
@@ -166,7 +181,11 @@ describe.each(PROXIES)('%s', requires(missingProgram('nginx'), missingProgram('c
           country: null,
           port: proxy.port,
           protocol: 'HTTP/1.1',
-          headers: { host: sent.host, ...(sent.userAgent === null ? {} : { 'user-agent': sent.userAgent }) },
+          headers: {
+            ...sent.headers,
+            host: sent.host,
+            ...(sent.userAgent === null ? {} : { 'user-agent': sent.userAgent }),
+          },
           now: seen.exchange?.request.now ?? Date.now(),
         });
         const outcome = expected(decision);

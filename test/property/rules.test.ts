@@ -35,7 +35,7 @@ test('with distinct priorities, decisions do not depend on ids', () => {
     const renamed = new Map(
       random.shuffled(rules.map((rule) => rule.id)).map((id, at) => [rules[at]!.id, id]),
     );
-    const moved = rules.map((rule) => ({ ...rule, id: renamed.get(rule.id)! }));
+    const moved = rules.map((rule) => withTags({ ...rule, id: renamed.get(rule.id)! }, renamed));
     const requests = made.requests.map((request) => ({ ...request, cleared: undefined }));
     const pair = [rules, moved].map((list) => loadPlan(bytesOf({ ...made.ruleSet, rules: list }))) as [
       ReturnType<typeof loadPlan>,
@@ -47,6 +47,22 @@ test('with distinct priorities, decisions do not depend on ids', () => {
     }
   }
 });
+
+/** The rule with the tags of its conditions by their new ids. */
+function withTags(rule: Rule, names: ReadonlyMap<number, number>): Rule {
+  const { conditions } = rule;
+  if (conditions?.tags === undefined) return rule;
+  const moved = (tag: string): string => {
+    const [type, id] = tag.split('/');
+    return `${type}/${names.get(Number(id)) ?? id}`;
+  };
+  const { includes, excludes } = conditions.tags;
+  const tags = {
+    ...(includes === undefined ? {} : { includes: includes.map(moved) }),
+    ...(excludes === undefined ? {} : { excludes: excludes.map(moved) }),
+  };
+  return { ...rule, conditions: { ...conditions, tags } };
+}
 
 function renameIds(decision: Decision, names: ReadonlyMap<number, number>): Decision {
   const { rule } = decision;

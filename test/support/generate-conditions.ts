@@ -94,7 +94,7 @@ function tagEntries(random: Random, rule: Rule, { rules, strayTags = false }: Co
   const before = taggingBefore(rule.type, rules);
   const tagging = before.filter((one) => 'action' in one && one.action === 'tag' && one.enabled);
   const named = (tagging.length > 0 ? tagging : before).map((one) => `${one.type}/${one.id}`);
-  const stray = ['fingerprint/999999', `bot_route/${rule.id}`, 'no-such-key'];
+  const stray = ['fingerprint/999999', 'bot_route/999999', 'no-such-key'];
   return strayTags ? [...named, ...named, ...(random.chance(0.15) ? stray : [])] : named;
 }
 
