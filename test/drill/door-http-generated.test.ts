@@ -57,6 +57,8 @@ function sendable(request: EdgeRequest, at: number): Sendable | null {
   if (!/^\/[!-~]*$/.test(target) || !/^[!-~]+$/.test(host)) return null;
   // nginx drops a port of the Host whatever it is, and Caddy encodes `#`: what is decided and forwarded is what they read.
   if (host.endsWith(':65536') || target.includes('#')) return null;
+  // A head that is longer than parsers take reaches no door, and an echo of it not its client.
+  if (target.length > 4_000) return null;
   const agent = headers?.['user-agent'];
   const further = Object.entries(headers ?? {}).filter(
     (entry): entry is [string, string] =>
@@ -72,7 +74,7 @@ function sendable(request: EdgeRequest, at: number): Sendable | null {
     host,
     target,
     ip: typeof ip === 'string' && /^[1-9][\d.]*$/.test(ip) ? ip : VISITORS[at % VISITORS.length]!,
-    userAgent: typeof agent === 'string' ? agent : null,
+    userAgent: typeof agent === 'string' && agent.length < 4_000 ? agent : null,
   };
 }
 
