@@ -7388,7 +7388,7 @@ export interface components {
                 /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly number[];
             };
-            /** @description kinds of bots; who is no classified bot is in neither list */
+            /** @description kinds of bots; a visitor that is no classified bot is in neither list */
             readonly bot_kinds?: {
                 /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
                 readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
@@ -7488,7 +7488,7 @@ export interface components {
                 /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly number[];
             };
-            /** @description kinds of bots; who is no classified bot is in neither list */
+            /** @description kinds of bots; a visitor that is no classified bot is in neither list */
             readonly bot_kinds?: {
                 /** @description kinds of bots, `*` for every classified bot, that the rule applies to */
                 readonly includes?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
@@ -17140,6 +17140,43 @@ export interface operations {
                                     readonly in?: string | readonly string[];
                                     readonly not?: string | readonly string[];
                                 };
+                                readonly method?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly scheme?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly asn?: (number | readonly number[]) | {
+                                    readonly in?: number | readonly number[];
+                                    readonly not?: number | readonly number[];
+                                };
+                                readonly user_agent?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly header?: readonly {
+                                    readonly name: string;
+                                    /** @enum {string} */
+                                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                                    readonly values?: readonly string[];
+                                    readonly ignore_case?: boolean;
+                                }[];
+                                readonly query?: readonly {
+                                    readonly name: string;
+                                    /** @enum {string} */
+                                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                                    readonly values?: readonly string[];
+                                    readonly ignore_case?: boolean;
+                                }[];
+                                readonly cookie?: readonly {
+                                    readonly name: string;
+                                    /** @enum {string} */
+                                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                                    readonly values?: readonly string[];
+                                    readonly ignore_case?: boolean;
+                                }[];
                             };
                             /** @description what none of them may get */
                             readonly never?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
@@ -17203,6 +17240,43 @@ export interface operations {
                                 readonly in?: string | readonly string[];
                                 readonly not?: string | readonly string[];
                             };
+                            readonly method?: (string | readonly string[]) | {
+                                readonly in?: string | readonly string[];
+                                readonly not?: string | readonly string[];
+                            };
+                            readonly scheme?: (string | readonly string[]) | {
+                                readonly in?: string | readonly string[];
+                                readonly not?: string | readonly string[];
+                            };
+                            readonly asn?: (number | readonly number[]) | {
+                                readonly in?: number | readonly number[];
+                                readonly not?: number | readonly number[];
+                            };
+                            readonly user_agent?: (string | readonly string[]) | {
+                                readonly in?: string | readonly string[];
+                                readonly not?: string | readonly string[];
+                            };
+                            readonly header?: readonly {
+                                readonly name: string;
+                                /** @enum {string} */
+                                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                                readonly values?: readonly string[];
+                                readonly ignore_case?: boolean;
+                            }[];
+                            readonly query?: readonly {
+                                readonly name: string;
+                                /** @enum {string} */
+                                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                                readonly values?: readonly string[];
+                                readonly ignore_case?: boolean;
+                            }[];
+                            readonly cookie?: readonly {
+                                readonly name: string;
+                                /** @enum {string} */
+                                readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                                readonly values?: readonly string[];
+                                readonly ignore_case?: boolean;
+                            }[];
                         };
                         /** @description what none of them may get */
                         readonly never?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
@@ -17245,6 +17319,43 @@ export interface operations {
                                     readonly in?: string | readonly string[];
                                     readonly not?: string | readonly string[];
                                 };
+                                readonly method?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly scheme?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly asn?: (number | readonly number[]) | {
+                                    readonly in?: number | readonly number[];
+                                    readonly not?: number | readonly number[];
+                                };
+                                readonly user_agent?: (string | readonly string[]) | {
+                                    readonly in?: string | readonly string[];
+                                    readonly not?: string | readonly string[];
+                                };
+                                readonly header?: readonly {
+                                    readonly name: string;
+                                    /** @enum {string} */
+                                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                                    readonly values?: readonly string[];
+                                    readonly ignore_case?: boolean;
+                                }[];
+                                readonly query?: readonly {
+                                    readonly name: string;
+                                    /** @enum {string} */
+                                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                                    readonly values?: readonly string[];
+                                    readonly ignore_case?: boolean;
+                                }[];
+                                readonly cookie?: readonly {
+                                    readonly name: string;
+                                    /** @enum {string} */
+                                    readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
+                                    readonly values?: readonly string[];
+                                    readonly ignore_case?: boolean;
+                                }[];
                             };
                             /** @description what none of them may get */
                             readonly never?: ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse") | readonly ("forward" | "block" | "challenge" | "redirect" | "respond" | "refuse")[];
