@@ -41,6 +41,13 @@ const VALUE_WORDS = [
   ['cookie', 'cookies'],
 ] as const;
 
+/** The `includes` of a member of conditions. */
+function listedIn(
+  member: { readonly includes?: readonly unknown[] } | undefined,
+): readonly unknown[] | undefined {
+  return member?.includes;
+}
+
 /** Some of the filters of a rule, so that invariants are about what rules are about; now and then a filter of its own. */
 function generateWhen(random: Random, rule: Rule): object {
   const when: Record<string, unknown> = {};
@@ -59,10 +66,12 @@ function generateWhen(random: Random, rule: Rule): object {
   } else if (random.chance(0.2)) when['ip'] = { not: ['198.51.100.0/24', '2001:db8::/32'] };
   const { conditions = {} } = rule;
   for (const [word, member] of LIST_WORDS) {
-    const given = conditions[member];
-    const entries = Array.isArray(given) ? given : given?.includes;
-    if (entries !== undefined && random.chance(0.7))
-      when[word] = random.chance(0.8) ? entries : { not: entries };
+    const given: object | undefined = conditions[member];
+    const entries = Array.isArray(given) ? (given as readonly unknown[]) : listedIn(given);
+    if (entries === undefined || random.chance(0.3)) continue;
+    // Both schemes leave none.
+    const all = word === 'scheme' && new Set(entries).size > 1;
+    when[word] = all || random.chance(0.8) ? entries : { not: entries };
   }
   for (const [word, member] of VALUE_WORDS)
     if (conditions[member] !== undefined && random.chance(0.7)) when[word] = conditions[member];
