@@ -210,13 +210,14 @@ const OUTCOMES: JsonSchema = {
   anyOf: [{ enum: [...ACTIONS] }, { type: 'array', minItems: 1, items: { enum: [...ACTIONS] } }],
 };
 
-/** A text, several, or those that are meant and those that are not. */
+/** A text or the number of an autonomous system, several, or those that are meant and those that are not. */
 function filterSchema(
   description: string,
   examples: readonly unknown[],
   type: 'string' | 'integer' = 'string',
 ): JsonSchema {
-  const texts = { type: [type, 'array'], minItems: 1, items: { type } };
+  const bounds = type === 'integer' ? { minimum: 1, maximum: MAX_ASN } : {};
+  const texts = { type: [type, 'array'], ...bounds, minItems: 1, items: { type, ...bounds } };
   const plain = examples.filter((one) => typeof one !== 'object' || Array.isArray(one));
   const parts = {
     in: { ...texts, description: 'those that are meant', examples: plain },
