@@ -1,6 +1,7 @@
 /** Conditions: what they cost among many rules, and to a request whose candidates ask for headers. */
 import { candidateRequests, candidates, conditional } from './data/conditions.ts';
-import { POOL, QUICK_POOL, QUICK_RULES } from './data/requests.ts';
+import { POOL, QUICK_POOL } from './data/requests.ts';
+import { growthOf } from './growth.ts';
 import { agree, answerOf } from './harness/answer.ts';
 import { evaluateSide, evaluatorOf } from './harness/evaluate.ts';
 import { race, type Side, timesText } from './harness/race.ts';
@@ -11,33 +12,11 @@ import { linearScan } from './subjects/linear.ts';
 const ASKING = 20;
 
 export async function run(options: BenchOptions): Promise<readonly Row[]> {
-  return [await growth(options), ...(await asking(options))];
-}
-
-async function growth(options: BenchOptions): Promise<Row> {
-  const pool = options.quick ? QUICK_POOL : POOL;
-  const sides: Side[] = [];
-  for (const count of [options.quick ? QUICK_RULES : 10_000, 100]) {
-    const { ruleSet, requests } = conditional(count, pool);
-    const evaluator = evaluatorOf(ruleSet);
-    const names = [`evaluate, ${count} rules`, 'linear scan'] as const;
-    await agree(requests, {
-      names,
-      a: (request) => answerOf(evaluator.evaluate(request)),
-      b: linearScan(ruleSet),
-    });
-    sides.push(evaluateSide(`${count.toLocaleString('en-US')} rules`, evaluator, requests));
-  }
-  const [many, few] = sides as [Side, Side];
-  const result = await race(many, few, options);
-  const note = `rules with conditions on methods, headers, parameters and cookies, half of ${pool} requests aimed at a rule; ${timesText(many, few, result)}`;
-  return {
-    name: 'with conditions, 10,000 rules ÷ 100',
-    value: result.ratio,
-    goal: { atMost: 1.5 },
-    unit: '×',
-    note,
-  };
+  const rules = 'rules with conditions on methods, headers, parameters and cookies';
+  return [
+    await growthOf('evaluate with conditions', rules, { make: conditional, options }),
+    ...(await asking(options)),
+  ];
 }
 
 async function asking(options: BenchOptions): Promise<readonly Row[]> {
