@@ -75,6 +75,18 @@ const KINDS: readonly Draw[] = [
     change: (request) => ({ ...request, target: flat(`${request.target.split('?', 1)[0]}?product=p-${at}`) }),
   }),
   (_random, at) => ({
+    rule: { type: 'drop', conditions: { query: [{ name: `debug-${at}`, op: 'present' }] } },
+    change: (request) => ({ ...request, target: flat(`${request.target.split('?', 1)[0]}?debug-${at}`) }),
+  }),
+  (_random, at) => ({
+    rule: {
+      type: 'origin_route',
+      address: 'lab.example',
+      conditions: { cookies: [{ name: `lab-${at}`, op: 'present' }] },
+    },
+    change: (request) => withHeaders(request, { cookie: `lab-${at}=on` }),
+  }),
+  (_random, at) => ({
     rule: {
       type: 'rewrite',
       path_target: `/canary/${at}`,

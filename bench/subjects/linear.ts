@@ -124,7 +124,7 @@ function conditionTests({
 
 /** The value of a name among `name=value` parts; those of the bench have no escapes. */
 function part(text: string, separator: string, name: string): string | undefined {
-  const found = text.split(separator).find((one) => one.startsWith(`${name}=`));
+  const found = text.split(separator).find((one) => one === name || one.startsWith(`${name}=`));
   return found?.slice(name.length + 1);
 }
 

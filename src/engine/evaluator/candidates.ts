@@ -24,8 +24,8 @@ import {
   walkBackward,
   walkForward,
 } from './indexes.ts';
-import type { LoadedConditions, LoadedSource } from './loaded-conditions.ts';
-import { foldedOf, readSource } from './values.ts';
+import type { LoadedConditions, LoadedSource, LoadedSources } from './loaded-conditions.ts';
+import { cookieSources, foldedOf, querySources, readSource } from './values.ts';
 
 /** Up to this many slots are sorted by insertion. */
 const FEW = 32;
@@ -154,34 +154,52 @@ function gatherVisitor(plan: Plan, facts: Facts, touched: Touched): void {
 
 /** The sources of values that rules are filed by. */
 interface FiledSources {
-  readonly sources: readonly LoadedSource[];
-  /** The same by name, if they are headers and more than requests have; else `null`. */
+  /** All sources of the plan. */
+  readonly family: LoadedSources;
+  /** Those that every request is asked for. */
+  readonly asked: readonly LoadedSource[];
+  /** Headers by name, if they are more than requests have; else `null`, and they are asked for. */
   readonly headers: ReadonlyMap<string, LoadedSource> | null;
+  /** Whether rules are filed by query parameters and by cookies. */
+  readonly byQuery: boolean;
+  readonly byCookie: boolean;
 }
 
 /** Up to this many headers are read one by one; with more, those that the request has. */
 const FEW_HEADERS = 16;
 
-function filedSources({ sources: { list } }: LoadedConditions): FiledSources | null {
-  const filed = list.filter(({ tree, foldedTree }) => tree !== NONE || foldedTree !== NONE);
+function filedSources({ sources: family }: LoadedConditions): FiledSources | null {
+  const filed = family.list.filter(({ tree, foldedTree }) => tree !== NONE || foldedTree !== NONE);
   if (filed.length === 0) return null;
   const named = filed.filter(({ kind }) => kind === 'header');
-  if (named.length <= FEW_HEADERS) return { sources: filed, headers: null };
+  const headers = named.length <= FEW_HEADERS ? null : new Map(named.map((source) => [source.name, source]));
   return {
-    sources: filed.filter(({ kind }) => kind !== 'header'),
-    headers: new Map(named.map((source) => [source.name, source])),
+    family,
+    asked: filed.filter(
+      ({ kind }) => kind !== 'query' && kind !== 'cookie' && (kind !== 'header' || headers === null),
+    ),
+    headers,
+    byQuery: filed.some(({ kind }) => kind === 'query'),
+    byCookie: filed.some(({ kind }) => kind === 'cookie'),
   };
 }
 
-/** Touches the postings of the values that rules are filed by. */
-function gatherValues({ plan, touched }: Candidates, { sources, headers }: FiledSources, facts: Facts): void {
-  for (let index = 0; index < sources.length; index++) touchValues(plan, sources[index]!, facts, touched);
+/** Touches the postings of the values that rules are filed by. What a request does not have costs nothing. */
+function gatherValues({ plan, touched }: Candidates, filed: FiledSources, facts: Facts): void {
+  const { family, asked, headers } = filed;
+  for (let index = 0; index < asked.length; index++) touchValues(plan, asked[index]!, facts, touched);
+  if (filed.byQuery) touchFound(plan, querySources(family, facts), facts, touched);
+  if (filed.byCookie) touchFound(plan, cookieSources(family, facts), facts, touched);
   const given: unknown = facts.request.headers;
   if (headers === null || typeof given !== 'object' || given === null) return;
   for (const name in given) {
     const source = headers.get(name) ?? headers.get(name.toLowerCase());
     if (source !== undefined) touchValues(plan, source, facts, touched);
   }
+}
+
+function touchFound(plan: Plan, found: readonly LoadedSource[], facts: Facts, touched: Touched): void {
+  for (let index = 0; index < found.length; index++) touchValues(plan, found[index]!, facts, touched);
 }
 
 // PERF: four parameters, for an object to carry them would be allocated at each call.

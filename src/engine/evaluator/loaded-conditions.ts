@@ -38,9 +38,19 @@ export interface LoadedSources {
   readonly list: readonly LoadedSource[];
   /** Sources of headers, query parameters and cookies by name. */
   readonly byName: { readonly [K in NamedKind]: ReadonlyMap<string, LoadedSource> };
-  /** The requests whose query and whose cookies were split. */
-  queryRound: number;
-  cookieRound: number;
+  /** What the query and the cookies of the current request have. */
+  readonly query: FoundSources;
+  readonly cookies: FoundSources;
+  /** The request whose names of headers were looked at, and whether one is not in lower case. */
+  headerRound: number;
+  hasUpper: boolean;
+}
+
+/** The sources that a request has values of. */
+interface FoundSources {
+  /** The request that was split. */
+  round: number;
+  readonly found: LoadedSource[];
 }
 
 /** Kinds of sources with names. */
@@ -60,7 +70,14 @@ function createSources(plan: Plan): LoadedSources {
     query: new Map<string, LoadedSource>(),
     cookie: new Map<string, LoadedSource>(),
   };
-  const family: LoadedSources = { list, byName, queryRound: 0, cookieRound: 0 };
+  const family: LoadedSources = {
+    list,
+    byName,
+    query: { round: 0, found: [] },
+    cookies: { round: 0, found: [] },
+    headerRound: 0,
+    hasUpper: false,
+  };
   for (let row = 0; row < valueSources.length; row += VALUE_SOURCE.size) {
     const kind = SOURCE_KINDS[valueSources[row + VALUE_SOURCE.kind]!]!;
     const name = asKey(decodeString(plan, valueSources[row + VALUE_SOURCE.name]!));

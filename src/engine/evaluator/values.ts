@@ -13,24 +13,23 @@ import type { LoadedSource, LoadedSources } from './loaded-conditions.ts';
 /** Reads the values of a source, unless they are those of the current request. */
 export function readSource(source: LoadedSource, facts: Facts): void {
   if (source.round === facts.round) return;
-  source.round = facts.round;
+  if (source.kind === 'query') querySources(source.family, facts);
+  else if (source.kind === 'cookie') cookieSources(source.family, facts);
+  // A parameter or a cookie that was found is of this request now.
+  if (source.round !== facts.round) begin(source, facts.round);
+  else return;
+  if (source.kind === 'header') addLines(source, source.name, facts);
+  else {
+    const text = factText(source.kind, facts);
+    if (text !== null) addValue(source, text);
+  }
+}
+
+/** Starts the values of a request. */
+function begin(source: LoadedSource, round: number): void {
+  source.round = round;
   source.count = 0;
   source.hasCut = false;
-  switch (source.kind) {
-    case 'header':
-      addLines(source, source.name, facts);
-      return;
-    case 'query':
-      splitQuery(source.family, facts);
-      return;
-    case 'cookie':
-      splitCookies(source.family, facts);
-      return;
-    default: {
-      const text = factText(source.kind, facts);
-      if (text !== null) addValue(source, text);
-    }
-  }
 }
 
 /** Value `index` with ASCII letters in lower case. */
@@ -107,13 +106,18 @@ function botName(facts: Facts): string | null {
 }
 
 /** The value of a header; names are lower case by contract, and compared without case if that one is absent. */
-function headerValue({ request }: Facts, name: string): unknown {
+function headerValue(family: LoadedSources, { request, round }: Facts, name: string): unknown {
   const headers: unknown = request.headers;
   if (typeof headers !== 'object' || headers === null) return undefined;
   const fields = headers as Record<string, unknown>;
   const value = fields[name];
   // PERF: a text is of the object itself; what objects inherit are functions.
   if (typeof value === 'string' || (value !== undefined && Object.hasOwn(fields, name))) return value;
+  if (family.headerRound !== round) {
+    family.headerRound = round;
+    family.hasUpper = hasUpper(fields);
+  }
+  if (!family.hasUpper) return undefined;
   let found: unknown;
   for (const key in fields)
     if (key.length === name.length && key.toLowerCase() === name && Object.hasOwn(fields, key))
@@ -121,9 +125,18 @@ function headerValue({ request }: Facts, name: string): unknown {
   return found;
 }
 
+/**
+ * Whether a name is not in lower case.
+ * PERF: looked at once a request, so that each further header that is absent costs one search.
+ */
+function hasUpper(fields: Readonly<Record<string, unknown>>): boolean {
+  for (const key in fields) if (key !== key.toLowerCase()) return true;
+  return false;
+}
+
 /** Adds each line of a header, without the blanks around it. */
 function addLines(source: LoadedSource, name: string, facts: Facts): void {
-  const value = headerValue(facts, name);
+  const value = headerValue(source.family, facts, name);
   if (typeof value === 'string') addOctets(source, trimmed(value));
   else if (Array.isArray(value)) {
     for (const line of value as readonly unknown[])
@@ -144,32 +157,35 @@ function isBlank(code: number): boolean {
   return code === 32 || code === 9;
 }
 
-/** Starts the values of all sources of a kind that are not of the current request. */
-function resetAll(sources: Iterable<LoadedSource>, round: number): void {
-  for (const source of sources) {
-    source.round = round;
-    source.count = 0;
-    source.hasCut = false;
-  }
-}
-
-/** Reads all query parameters that the plan asks for: `+` is a blank, names and values are decoded once. */
-function splitQuery(family: LoadedSources, facts: Facts): void {
-  if (family.queryRound === facts.round) return;
-  family.queryRound = facts.round;
+/** The sources of the query parameters that the request has: `+` is a blank, names and values are decoded once. */
+export function querySources(family: LoadedSources, facts: Facts): readonly LoadedSource[] {
+  const { found } = family.query;
+  if (family.query.round === facts.round) return found;
+  family.query.round = facts.round;
+  found.length = 0;
   const names = family.byName.query;
-  resetAll(names.values(), facts.round);
   const { query } = facts;
-  if (query === null) return;
+  if (query === null) return found;
   for (let at = 0; at <= query.length; ) {
     let end = query.indexOf('&', at);
     if (end < 0) end = query.length;
     let equals = query.indexOf('=', at);
     if (equals < 0 || equals > end) equals = end;
     const source = names.get(decodeQueryPart(query.slice(at, equals)));
-    if (source !== undefined) addText(source, decodeQueryPart(query.slice(Math.min(equals + 1, end), end)));
+    if (source !== undefined) {
+      enter(source, found, facts.round);
+      addText(source, decodeQueryPart(query.slice(Math.min(equals + 1, end), end)));
+    }
     at = end + 1;
   }
+  return found;
+}
+
+/** Begins the values of a source at its first one, and lists it. */
+function enter(source: LoadedSource, found: LoadedSource[], round: number): void {
+  if (source.round === round) return;
+  begin(source, round);
+  found.push(source);
 }
 
 /** A name or value of a query parameter: `+` is a blank, and escapes are decoded once. */
@@ -197,25 +213,29 @@ function firstOctets(text: string): string {
   return text.slice(0, at);
 }
 
-/** Reads all cookies that the plan asks for (RFC 6265 §5.4). */
-function splitCookies(family: LoadedSources, facts: Facts): void {
-  if (family.cookieRound === facts.round) return;
-  family.cookieRound = facts.round;
-  const names = family.byName.cookie;
-  resetAll(names.values(), facts.round);
-  const value = headerValue(facts, 'cookie');
+/** The sources of the cookies that the request has (RFC 6265 §5.4). */
+export function cookieSources(family: LoadedSources, facts: Facts): readonly LoadedSource[] {
+  const { found } = family.cookies;
+  if (family.cookies.round === facts.round) return found;
+  family.cookies.round = facts.round;
+  found.length = 0;
+  const value = headerValue(family, facts, 'cookie');
   const lines: readonly unknown[] = Array.isArray(value) ? value : [value];
-  for (const line of lines) if (typeof line === 'string') splitCookie(line, names);
+  for (const line of lines) if (typeof line === 'string') splitCookie(line, family, facts.round);
+  return found;
 }
 
-function splitCookie(line: string, names: ReadonlyMap<string, LoadedSource>): void {
+function splitCookie(line: string, { byName, cookies }: LoadedSources, round: number): void {
   for (let at = 0; at < line.length; ) {
     let end = line.indexOf(';', at);
     if (end < 0) end = line.length;
     const equals = line.indexOf('=', at);
     if (equals >= 0 && equals < end) {
-      const source = names.get(trimmed(line.slice(at, equals)));
-      if (source !== undefined) addOctets(source, trimmed(line.slice(equals + 1, end)));
+      const source = byName.cookie.get(trimmed(line.slice(at, equals)));
+      if (source !== undefined) {
+        enter(source, cookies.found, round);
+        addOctets(source, trimmed(line.slice(equals + 1, end)));
+      }
     }
     at = end + 1;
   }
