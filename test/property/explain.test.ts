@@ -123,12 +123,18 @@ function mistakeInCheck({ check, pass, text, entry }: CheckTrace, stored: Rule):
   return pass !== true && !listless && entry === undefined ? 'fails and names no entry' : null;
 }
 
-/** Whether `path_includes[2]` and the like lead somewhere in the rule as it is stored; an empty list stands for `/*`. */
+/**
+ * Whether `path_includes[2]`, `conditions.headers[0].values[1]` and the like lead somewhere in the rule as it is stored; an
+ * empty list stands for `/*`.
+ */
 function entryExists(stored: Rule, entry: string): boolean {
   if (entry === 'path_includes[0]') return true;
-  const [, field = '', place] = /^(\w+)(?:\[(\d+)\])?$/.exec(entry) ?? [];
-  const value = (stored as unknown as Record<string, unknown>)[field];
-  if (place === undefined)
-    return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== '';
-  return Array.isArray(value) && Number(place) < value.length;
+  let value: unknown = stored;
+  for (const [step = ''] of entry.matchAll(/\w+/g)) {
+    if (typeof value !== 'object' || value === null) return false;
+    value = (value as Readonly<Record<string, unknown>>)[step];
+  }
+  // A condition may compare with an empty value.
+  const isEmpty = value === undefined || (value === '' && !entry.includes('.values['));
+  return Array.isArray(value) ? value.length > 0 : !isEmpty;
 }

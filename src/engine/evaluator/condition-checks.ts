@@ -176,7 +176,7 @@ function textOfCheck(
   const { loaded, conditions, member, number, facts } = stated;
   const { word } = MEMBERS[member];
   const test = conditions.tests[number]!;
-  const listed = listedTexts(loaded, test);
+  const listed = listedTexts(loaded, test).map((text) => text || '""');
   switch (member) {
     case 'verified_bot':
       return holds ? 'the visitor is a verified bot' : 'the visitor is no verified bot';

@@ -21,8 +21,8 @@ import { PYTHON_ATTRIBUTES, RARE_ATTRIBUTES } from './template/vocabulary.ts';
 
 /** The kinds of octets (`base/octets/octet-kinds.ts`) of which every detected value has one. */
 export const TEMPLATE_KINDS = KIND.curly | KIND.angle | KIND.round | KIND.square;
-/** The length in octets of the shortest value that is detected: `{1*1}`. */
-export const SHORTEST_TEMPLATE = 5;
+/** The length in octets of the shortest value that is detected: `<%{{`. */
+export const SHORTEST_TEMPLATE = 4;
 
 /** A value longer than this, or with more line feeds, is a document: code and prose contain calls. */
 const TERSE_OCTETS = 2_000;
