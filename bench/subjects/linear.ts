@@ -91,7 +91,7 @@ function compileRule(rule: Rule): Test {
   return allOf(tests);
 }
 
-/** The conditions that rule sets of the bench have. Query and cookies are read anew by each test. */
+/** The conditions that rule sets of the bench have. Each test reads query and cookies for itself. */
 function conditionTests({
   methods,
   schemes,

@@ -7423,7 +7423,7 @@ export interface components {
                 /** @description name of the header, in any case */
                 readonly name: string;
                 /**
-                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also without any value
                  * @enum {string}
                  */
                 readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
@@ -7437,7 +7437,7 @@ export interface components {
                 /** @description name of the parameter, not percent-encoded */
                 readonly name: string;
                 /**
-                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also without any value
                  * @enum {string}
                  */
                 readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
@@ -7451,7 +7451,7 @@ export interface components {
                 /** @description name of the cookie */
                 readonly name: string;
                 /**
-                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also without any value
                  * @enum {string}
                  */
                 readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
@@ -7523,7 +7523,7 @@ export interface components {
                 /** @description name of the header, in any case */
                 readonly name: string;
                 /**
-                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also without any value
                  * @enum {string}
                  */
                 readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
@@ -7543,7 +7543,7 @@ export interface components {
                 /** @description name of the parameter, not percent-encoded */
                 readonly name: string;
                 /**
-                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also without any value
                  * @enum {string}
                  */
                 readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";
@@ -7563,7 +7563,7 @@ export interface components {
                 /** @description name of the cookie */
                 readonly name: string;
                 /**
-                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none
+                 * @description `present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also without any value
                  * @enum {string}
                  */
                 readonly op: "present" | "absent" | "equals" | "prefix" | "suffix" | "contains" | "wildcard" | "regex" | "not_equals" | "not_prefix" | "not_suffix" | "not_contains" | "not_wildcard" | "not_regex";

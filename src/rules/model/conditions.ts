@@ -124,7 +124,7 @@ function valueFields<Name extends z.ZodType>(
     op: z
       .enum(CONDITION_OPS)
       .describe(
-        '`present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also where there is none',
+        '`present`, `absent`, or a comparison with `values`: `equals`, `prefix`, `suffix`, `contains`, `wildcard` (`*` is any run of characters), `regex` (RE2 syntax, unanchored). With `not_` before it: no value compares so, also without any value',
       )
       .meta({ examples: ['equals'] }),
     values: list(text(), MAX_CONDITION_VALUES)

@@ -154,7 +154,7 @@ function uncoveredLines(rule: RuleCoverage): readonly RenderedLine[] {
 /** What no test shows of an entry. */
 function undecidedText({ entry, missed }: EntryCoverage): string {
   if (!entry.startsWith('conditions.')) return 'never decided';
-  return missed === true ? 'alone never kept a request away' : 'never held in a match';
+  return missed === true ? 'alone never excluded a request' : 'was never met in a match';
 }
 
 /** The regions beside a rule that no test enters, with a request that does. */

@@ -6,7 +6,7 @@ import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { shellWord } from './render-text.ts';
 import { type RequestFlags, readRequest } from './request-line.ts';
 
-/** Values by name; `null`: there is none. */
+/** Values by name; `null`: no value is known. */
 export type NamedValues = Readonly<Record<string, string | null>>;
 
 /** The facts of a visitor that flags state, by flag. */

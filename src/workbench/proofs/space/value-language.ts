@@ -373,7 +373,7 @@ function longStarts({ kind }: ValueWalk, { visits }: Walked): readonly number[] 
   return [...visits.keys()].filter((index) => sources[index]! > 0);
 }
 
-/** A value whose read octets end at a visit: by a visit that a letter leads to itself; `null`: there is none before it. */
+/** A value whose read octets end at a visit: by a visit that a letter leads to itself; `null`: no visit is before it. */
 function longValue(walk: ValueWalk, { visits, distinct }: Walked, goal: number): string | null {
   const { letters } = walk;
   const from = new Map<number, { readonly index: number; readonly letter: number } | null>();

@@ -91,8 +91,8 @@ it('a condition on a value is covered where it holds, and where it alone does no
   expect([entries, coveredEntries]).toEqual([9, 7]);
   expect(paint(coverageLines(report), false)).toContain(
     [
-      '    ○ drop/k conditions.headers[0].values[0] `x-a prefix a` never held in a match   edge.yaml:6',
-      '    ○ drop/k conditions.query[0].values[0] `q not_equals 1` alone never kept a request away   edge.yaml:6',
+      '    ○ drop/k conditions.headers[0].values[0] `x-a prefix a` was never met in a match   edge.yaml:6',
+      '    ○ drop/k conditions.query[0].values[0] `q not_equals 1` alone never excluded a request   edge.yaml:6',
     ].join('\n'),
   );
 });
