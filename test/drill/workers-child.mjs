@@ -34,7 +34,7 @@ async function begin({ index, settings: { plan, domain, crash } }) {
       ask: () => ({ status: 403, headers: [], body: 'asked' }),
       answerOwn: () => ({ status: 404, headers: [], body: null }),
     },
-    classifier: { country: () => null, bot: () => undefined },
+    classifier: { country: () => null, asn: () => null, bot: () => undefined },
     requestLog: combineRequestLogs([metrics, log], onFault),
     cache: null,
     waf: null,
