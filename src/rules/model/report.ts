@@ -138,8 +138,8 @@ export function readIssue(
   known: Readonly<Record<string, readonly string[]>>,
 ): readonly { readonly path: FieldPath; readonly problem: Problem }[] {
   const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
+  const names = known[path.filter((step) => typeof step === 'string').join('.')] ?? [];
   if (issue.code === 'unrecognized_keys') {
-    const names = known[path.filter((step) => typeof step === 'string').join('.')] ?? [];
     return issue.keys.slice(0, MAX_DIAGNOSTICS).map((key) => {
       const value = valueAt(input, [...path, key]);
       const { problem } = unknownField({ name: key, value, known: names });
@@ -147,7 +147,9 @@ export function readIssue(
     });
   }
   const value = valueAt(input, path);
-  const problem = describeIssue(issue, value);
+  const described = describeIssue(issue, value);
+  const isBareList = issue.code === 'invalid_type' && Array.isArray(value) && names.includes('includes');
+  const problem = isBareList ? { ...described, remedy: 'write `{ includes: […] }`' } : described;
   const found = problem.found === undefined ? quoteValue(value) : problem.found;
   return [{ path, problem: { ...problem, found } }];
 }

@@ -70,6 +70,7 @@ describe('mistakes', () => {
     ['no object', [], 'conditions: must be an object'],
     ['an unknown member', { method: ['GET'] }, 'did you mean `methods`?'],
     ['an empty list', { methods: [] }, 'conditions.methods: must not be empty'],
+    ['a list for an inclusion', { ips: ['10.0.0.1'] }, 'write `{ includes: […] }`'],
     ['an empty inclusion', { ips: {} }, 'conditions.ips: must have `includes` or `excludes`'],
     ['an empty include list', { asns: { includes: [] } }, 'conditions.asns.includes: must not be empty'],
     ['an unknown list of a member', { ips: { include: ['10.0.0.1'] } }, 'did you mean `includes`?'],
