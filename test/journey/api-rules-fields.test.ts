@@ -244,7 +244,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     expect((await ask('PATCH', `/rules/redirect/${first.id}/toggle`)).status).toBe(200);
   });
 
-  test('a write beyond the address budget of the domain’s drop rules is refused', async () => {
+  test('a write beyond the address budget of the domain is refused, conditions included', async () => {
     const { body: first } = await addRule('drop', { ips: ['192.0.2.1'] });
     const ips = Array.from({ length: MAX_IPS }, (_, index) => `198.51.${index}.0/24`);
     const row = (await api.store.latest.rules.get({
@@ -262,11 +262,15 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     const refused = await ask('POST', '/rules/drop/', { ips: ips.slice(0, left + 1) });
     expect(refused.status, refused.text).toBe(400);
     expect(refused.body.error).toBe(
-      `ips: the drop rules of a domain must list at most ${MAX_DOMAIN_IPS} addresses together, ` +
+      `ips: the rules of a domain must list at most ${MAX_DOMAIN_IPS} addresses together, ` +
         `found ${MAX_DOMAIN_IPS + 1}; use prefixes or ranges`,
     );
     const made = await addRule('drop', { ips: ips.slice(0, left) });
     expect((await ask('PUT', made.path, { ips: ips.slice(0, left + 1) })).status).toBe(400);
+    const condition = { conditions: { ips: { excludes: ['203.0.113.1'] } } };
+    expect((await ask('POST', '/rules/captcha/', condition)).body.error).toMatch(
+      /^conditions\.ips: the rules of a domain/,
+    );
     expect((await ask('PUT', made.path, { ips: ips.slice(1, left + 1), priority: 7 })).status).toBe(200);
     expect((await ask('PUT', made.path, { ips: ips.slice(0, 1) })).status).toBe(200);
   });

@@ -248,6 +248,18 @@ export function hasConditions(written: object | undefined): boolean {
   return written !== undefined && Object.values(written).some((member) => member !== undefined);
 }
 
+/** The address entries of a rule: of its own list, which drop rules have, and of its conditions. */
+export function addressesOf({
+  ips = [],
+  conditions,
+}: {
+  readonly ips?: readonly string[];
+  readonly conditions?: Conditions | undefined;
+}): number {
+  const { includes = [], excludes = [] } = conditions?.ips ?? {};
+  return ips.length + includes.length + excludes.length;
+}
+
 /** A regex of a condition, and the value that it reads, such as `headers accept`. */
 export interface ConditionRegex {
   readonly source: string;

@@ -9,6 +9,7 @@ import { isObject } from '../../base/text/json-object.ts';
 import { MAX_DOMAIN_IPS, MAX_RECORDS, MAX_RULES } from '../../base/vocabulary/limits.ts';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from './common.ts';
+import { addressesOf } from './conditions.ts';
 import { domainForm, domainName } from './domain.ts';
 import { id } from './fields.ts';
 import { plainCopy, type ReadContext, readForm } from './form.ts';
@@ -218,14 +219,13 @@ function readRules(input: unknown, recordIds: ReadonlySet<number>, reading: Read
   return rules;
 }
 
-/** Checks `MAX_DOMAIN_IPS` over all drop rules; the message names the rule that exceeds it. */
+/** Checks `MAX_DOMAIN_IPS` over all rules; the message names the rule that exceeds it. */
 function checkAddressTotal(rules: readonly Rule[], report: Report): void {
   let total = 0;
   for (const rule of rules) {
-    if (rule.type !== 'drop') continue;
-    total += rule.ips.length;
+    total += addressesOf(rule);
     if (total <= MAX_DOMAIN_IPS) continue;
-    const message = `with rule ${rule.id} the drop rules of the domain list more than ${MAX_DOMAIN_IPS} addresses`;
+    const message = `with rule ${rule.id} the rules of the domain list more than ${MAX_DOMAIN_IPS} addresses`;
     report.add('error', ['rules'], { code: 'address_budget', message, remedy: 'use prefixes or ranges' });
     return;
   }

@@ -25,7 +25,7 @@ import { ZONE_FILE_CODES } from './zone-files.ts';
 const RULE_CODES = {
   address_budget: {
     severity: 'error',
-    meaning: 'the drop rules of the domain list more addresses together than one domain may have',
+    meaning: 'the rules of the domain list more addresses together than one domain may have',
     remedy: 'use prefixes or ranges in place of single addresses',
   },
   all_drained: {

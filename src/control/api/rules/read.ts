@@ -8,7 +8,7 @@ import { isObject } from '../../../base/text/json-object.ts';
 import { MAX_DOMAIN_IPS, MAX_DOMAIN_SCANS, MAX_ID, MAX_RECORDS } from '../../../base/vocabulary/limits.ts';
 import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from '../../../rules/model/common.ts';
-import { type Conditions, hasConditions, regexesOf } from '../../../rules/model/conditions.ts';
+import { addressesOf, type Conditions, hasConditions, regexesOf } from '../../../rules/model/conditions.ts';
 import { readForm } from '../../../rules/model/form.ts';
 import { parseRule } from '../../../rules/model/parse.ts';
 import {
@@ -59,7 +59,7 @@ export async function readRule(
   if (special !== null) throw special;
   await judgePatterns(w, { type, whole, ...(before === undefined ? {} : { before }) });
   if (toggled !== true) await judgeTags(w, { type, conditions: parsed.fields.conditions, before });
-  if (type === 'drop') await judgeAddresses(w, parsed.fields as StoredRule<DropRule>, before);
+  await judgeAddresses(w, parsed.fields, before);
   await judgeHostHeader(w, parsed.fields, before);
   return located(w, type, parsed.fields);
 }
@@ -165,31 +165,27 @@ async function judgeTags({ tx, domain }: Writing, { type, conditions, before }: 
   if (report.errors() > 0) throw wrongInput(report.diagnostics());
 }
 
-/** Checks the bound on address entries of all drop rules of a domain; a rule that adds none is not checked. */
+/** Checks the bound on address entries of all rules of a domain; a rule that adds none is not checked. */
 async function judgeAddresses(
   { tx, domain }: Writing,
-  { ips }: StoredRule<DropRule>,
+  fields: StoredRule<Rule>,
   before: RuleRow | undefined,
 ): Promise<void> {
-  const had = before === undefined ? 0 : addressesOf(before);
-  if (ips.length <= had) return;
-  const drops = (await tx.rules.totals(domain.id)).find(({ type }) => type === 'drop');
-  const total = (drops?.addresses ?? 0) - had + ips.length;
+  const had = before === undefined ? 0 : addressesOf(bodyOf(before) as Partial<StoredRule<DropRule>>);
+  const wanted = addressesOf(fields);
+  if (wanted <= had) return;
+  const totals = await tx.rules.totals(domain.id);
+  const total = totals.reduce((sum, { addresses }) => sum + addresses, 0) - had + wanted;
   if (total <= MAX_DOMAIN_IPS) return;
   const diagnostic: Diagnostic = {
     code: 'address_budget',
     severity: 'error',
-    path: ['ips'],
-    message: `the drop rules of a domain must list at most ${MAX_DOMAIN_IPS} addresses together`,
+    path: addressesOf({ conditions: fields.conditions }) === wanted ? ['conditions', 'ips'] : ['ips'],
+    message: `the rules of a domain must list at most ${MAX_DOMAIN_IPS} addresses together`,
     found: String(total),
     remedy: 'use prefixes or ranges',
   };
   throw wrongInput([diagnostic]);
-}
-
-/** The number of address entries of a stored drop rule. */
-function addressesOf(row: RuleRow): number {
-  return (bodyOf(row)['ips'] as readonly string[]).length;
 }
 
 /** Checks the feature that a new host header needs; a stored one may stay. @throws Refusal 403 */
@@ -267,12 +263,7 @@ function fromHex(hex: string): string {
 
 /** The costs that a valid rule adds to the budgets of its domain. */
 export function costsOf(fields: StoredRule<Rule>): NonNullable<RuleWrite['costs']> {
-  return { addresses: ipsOf(fields).length, patterns: patternRows({ ...fields }) };
-}
-
-/** The address entries of a drop rule; none for other types. */
-function ipsOf(fields: Partial<StoredRule<DropRule>>): readonly string[] {
-  return fields.ips ?? [];
+  return { addresses: addressesOf(fields), patterns: patternRows({ ...fields }) };
 }
 
 /** A rule to check. `whole`: all its fields, merged for an update; `before`: the row it replaces. */

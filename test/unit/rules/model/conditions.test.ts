@@ -1,6 +1,7 @@
 /** The field `conditions` of rules: what is stored, and the message of each mistake (semantics §12). */
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
+import { MAX_DOMAIN_IPS, MAX_IPS } from '../../../../src/base/vocabulary/limits.ts';
 import { RULE_TYPES } from '../../../../src/base/vocabulary/vocabulary.ts';
 import { regexesOf } from '../../../../src/rules/model/conditions.ts';
 import { parseRule, parseRuleSet } from '../../../../src/rules/model/parse.ts';
@@ -143,6 +144,19 @@ describe('mistakes', () => {
       query: [{ values: ['€'] }],
     });
   });
+});
+
+test('addresses of conditions count in the budget of the domain', () => {
+  const ips = Array.from({ length: MAX_IPS }, (_, index) => `198.51.${index}.0/24`);
+  const rules = Array.from({ length: Math.ceil(MAX_DOMAIN_IPS / MAX_IPS / 2) + 1 }, (_, index) => ({
+    id: index + 1,
+    type: 'captcha',
+    conditions: { ips: { includes: ips, excludes: ips } },
+  }));
+  const parsed = parseRuleSet({ domain: { name: 'example.com' }, rules });
+  expect(parsed.diagnostics.map(formatDiagnostic).join()).toContain(
+    `the rules of the domain list more than ${MAX_DOMAIN_IPS} addresses`,
+  );
 });
 
 describe('budgets of regexes', () => {
