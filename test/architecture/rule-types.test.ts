@@ -51,7 +51,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   'page/panel/page/views/trace.ts': 'the phase of error pages has no outcome of its own',
   'rules/files/edge-schema.ts': 'examples of the schema',
   'rules/files/print-edge.ts': 'origins of a pool are printed as rows',
-  'rules/model/parse.ts': 'the budget of addresses of drop rules',
   'rules/model/tags.ts': 'the types whose rules tag requests, which conditions name',
   'workbench/importers/': 'translate rules of other products to the type that does the same',
   'workbench/mutation/mutate.ts': 'a challenge of a fingerprint rule lets later ones of its phase act',
