@@ -19,7 +19,10 @@ describe('fields', () => {
     const { code, out } = await run('fields');
     expect(code).toBe(0);
     const names = out.split('\n').flatMap((line) => /^\S+/.exec(line)?.[0] ?? []);
-    expect(names).toEqual([...RULE_TYPES, 'rule', 'record', 'domain', 'edge.yaml', 'edge.test.yaml']);
+    expect(names).toEqual([
+      ...RULE_TYPES,
+      ...['rule', 'conditions', 'record', 'domain', 'edge.yaml', 'edge.test.yaml'],
+    ]);
   });
 
   it('prints no line that is wider than the terminal', async () => {

@@ -35,7 +35,7 @@ describe('edgeplan codes', () => {
 
   test('lists all, as text by area and as JSON', async () => {
     const text = (await run('codes')).out;
-    expect(text).toMatch(/^Values\n {2}duplicate_id {2,}two rules/);
+    expect(text).toMatch(/^Values\n {2}beyond_latin1 {2,}a condition/);
     const { format, codes } = JSON.parse((await run('codes', '--json')).out);
     expect(format).toBe('edgeplan.codes/v1');
     expect(Object.keys(codes[0])).toEqual(['code', 'area', 'severity', 'meaning', 'remedy']);
