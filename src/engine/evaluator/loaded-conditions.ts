@@ -41,7 +41,7 @@ export interface LoadedSources {
   /** What the query and the cookies of the current request have. */
   readonly query: FoundSources;
   readonly cookies: FoundSources;
-  /** The request whose names of headers were looked at, and whether one is not in lower case. */
+  /** The request whose header names were checked, and whether one of them has capitals. */
   headerRound: number;
   hasUpper: boolean;
 }

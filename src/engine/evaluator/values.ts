@@ -4,7 +4,7 @@
  * before is used again. Query and cookies are split in one pass for all sources of the plan.
  */
 import { decodeEscapes, lowerAscii, utf8Length } from '../../base/octets/octets.ts';
-import { MAX_ASN, MAX_VALUE_OCTETS } from '../../base/vocabulary/limits.ts';
+import { MAX_VALUE_OCTETS } from '../../base/vocabulary/limits.ts';
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import type { SourceKind } from '../plan/layout.ts';
 import { botOf, type Facts, OTHER_BOT } from './facts.ts';
@@ -16,8 +16,8 @@ export function readSource(source: LoadedSource, facts: Facts): void {
   if (source.kind === 'query') querySources(source.family, facts);
   else if (source.kind === 'cookie') cookieSources(source.family, facts);
   // A parameter or a cookie that was found is of this request now.
-  if (source.round !== facts.round) begin(source, facts.round);
-  else return;
+  if (source.round === facts.round) return;
+  begin(source, facts.round);
   if (source.kind === 'header') addLines(source, source.name, facts);
   else {
     const text = factText(source.kind, facts);
@@ -81,12 +81,8 @@ function factText(kind: SourceKind, facts: Facts): string | null {
       return facts.country < 0
         ? null
         : String.fromCharCode(65 + Math.floor(facts.country / 26), 65 + (facts.country % 26));
-    case 'asn': {
-      const { asn } = request;
-      return typeof asn === 'number' && Number.isInteger(asn) && asn >= 1 && asn <= MAX_ASN
-        ? String(asn)
-        : null;
-    }
+    case 'asn':
+      return facts.asn > 0 ? String(facts.asn) : null;
     case 'bot':
       return botName(facts);
     case 'verified':
@@ -127,7 +123,7 @@ function headerValue(family: LoadedSources, { request, round }: Facts, name: str
 
 /**
  * Whether a name is not in lower case.
- * PERF: looked at once a request, so that each further header that is absent costs one search.
+ * PERF: computed once a request, so that each further absent header costs one search.
  */
 function hasUpper(fields: Readonly<Record<string, unknown>>): boolean {
   for (const key in fields) if (key !== key.toLowerCase()) return true;
@@ -166,15 +162,17 @@ export function querySources(family: LoadedSources, facts: Facts): readonly Load
   const names = family.byName.query;
   const { query } = facts;
   if (query === null) return found;
+  let equals = query.indexOf('=');
   for (let at = 0; at <= query.length; ) {
     let end = query.indexOf('&', at);
     if (end < 0) end = query.length;
-    let equals = query.indexOf('=', at);
-    if (equals < 0 || equals > end) equals = end;
-    const source = names.get(decodeQueryPart(query.slice(at, equals)));
+    // PERF: searched once for each `=`, so that parts without one cost no search to the end of the query.
+    if (equals >= 0 && equals < at) equals = query.indexOf('=', at);
+    const nameEnd = equals < 0 ? end : Math.min(equals, end);
+    const source = names.get(decodeQueryPart(query.slice(at, nameEnd)));
     if (source !== undefined) {
       enter(source, found, facts.round);
-      addText(source, decodeQueryPart(query.slice(Math.min(equals + 1, end), end)));
+      addText(source, decodeQueryPart(query.slice(Math.min(nameEnd + 1, end), end)));
     }
     at = end + 1;
   }
@@ -226,10 +224,12 @@ export function cookieSources(family: LoadedSources, facts: Facts): readonly Loa
 }
 
 function splitCookie(line: string, { byName, cookies }: LoadedSources, round: number): void {
-  for (let at = 0; at < line.length; ) {
+  let equals = line.indexOf('=');
+  // A part without `=` is no cookie.
+  for (let at = 0; at < line.length && equals >= 0; ) {
     let end = line.indexOf(';', at);
     if (end < 0) end = line.length;
-    const equals = line.indexOf('=', at);
+    if (equals < at) equals = line.indexOf('=', at);
     if (equals >= 0 && equals < end) {
       const source = byName.cookie.get(trimmed(line.slice(at, equals)));
       if (source !== undefined) {

@@ -127,7 +127,7 @@ function readHeaders(flags: RequestFlags): Typed<Headers> {
   return good(headers);
 }
 
-/** The first mistake in address, country, autonomous system and clearances; `null` when there is none. */
+/** The first mistake in address, country, autonomous system and clearances; `null`: all are right. */
 function checkFacts(flags: RequestFlags): string | null {
   const { ip, country, asn, cleared } = flags;
   if (ip !== undefined && parseIp(ip, new Uint32Array(4)) === 0)

@@ -173,7 +173,7 @@ function optionalText(value: SpopValue | undefined): string | null | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** An autonomous system, as number or text (`map_ip_int`, `map_ip`); 0 and an empty text are an absent one. `undefined`: the value is none. */
+/** An autonomous system, as number or text (`map_ip_int`, `map_ip`); 0 and an empty text count as absent. `undefined`: invalid. */
 function asnOf(value: SpopValue | undefined): number | null | undefined {
   if (value === undefined || value === null || value === '' || value === 0) return null;
   if (typeof value === 'string') return parseAsn(value) ?? undefined;

@@ -64,7 +64,7 @@ export interface ValueAxes {
   readonly whole: readonly AtomSet[];
   /** Combinations that no request has: a set on each of two axes. */
   readonly impossible: readonly (readonly AxisRestriction[])[];
-  /** What a term of a plan accepts; `null`: that is not known, or its axis is none of these. */
+  /** What a term of a plan accepts; `null`: unknown, or of an axis of another kind. */
   setOf(plan: number, term: PlanTerm): TermSet | null;
   /** Requests that a rule has tagged, or has not; `null`: no axis distinguishes them. */
   tagged(plan: number, slot: number, isTagged: boolean): AxisRestriction | null;
