@@ -19,6 +19,7 @@ import {
   NONE,
   PATTERN_KIND,
   type Plan,
+  RECENT,
   SLOT,
   typeIndex,
 } from '../plan/layout.ts';
@@ -263,6 +264,7 @@ function layDomain(draft: PlanDraft): void {
   }
   if (draft.groups.some(isMonitored)) switches |= MONITORED;
   if (draft.ejections) switches |= EJECTIONS;
+  if (draft.recent) switches |= RECENT;
   meta[META.switches] = switches;
   meta[META.cacheCapMb] = domain.cache_cap_mb;
   meta[META.diskMaxGb] = domain.cache_l2_max_gb;

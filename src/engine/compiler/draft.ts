@@ -45,6 +45,8 @@ export interface PlanDraft {
   groupOf: ReadonlyMap<number, number>;
   /** Whether a pool without probes ejects origins otherwise than `DEFAULT_EJECTION`. */
   ejections: boolean;
+  /** Whether a rule uses what version 5 of the layout added. */
+  recent: boolean;
   readonly words: WordPool;
   readonly strings: StringPool;
   readonly patterns: PatternPool;
@@ -100,6 +102,7 @@ export function createDraft(ruleSet: RuleSet, patterns: KnownPatterns = new Map(
     groups: [],
     groupOf: new Map(),
     ejections: false,
+    recent: false,
     words: createWordPool(),
     strings: createStringPool(),
     patterns: createPatternPool(patterns),

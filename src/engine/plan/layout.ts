@@ -12,12 +12,14 @@
 import { RULE_TYPES, type RuleType, VALUE_COMPARISONS } from '../../base/vocabulary/vocabulary.ts';
 
 /** Raised whenever the layout or the meaning of a field changes; `sectionsOf` below has the versions before it, others are refused. */
-export const PLAN_VERSION = 4;
+export const PLAN_VERSION = 5;
 /**
- * The version that a plan without what `PLAN_VERSION` has added is sealed in, so that nodes of the release before read it,
- * and the octets of such a plan stay the same.
+ * The version of a plan without conditions and without what `PLAN_VERSION` has added: a plan is sealed in the oldest version
+ * that has what it uses, so that nodes of earlier releases read it and its octets stay the same.
  */
 export const PLAIN_VERSION = 3;
+/** The version that added conditions. */
+export const CONDITIONS_VERSION = 4;
 /** `EPLN`, read as a little-endian number. */
 export const MAGIC = 0x4e4c5045;
 
@@ -112,7 +114,7 @@ export const META = {
   nameSlots: 18 + TYPES,
   /** Posting of the rules that no index narrows. */
   always: 19 + TYPES,
-  /** Bits of SWITCH_LIST (`base/vocabulary/switches.ts`), MONITORED, EJECTIONS: what the node adds to answers or takes from them. */
+  /** Bits of SWITCH_LIST (`base/vocabulary/switches.ts`), MONITORED, EJECTIONS, RECENT: what the node adds to answers or takes from them. */
   switches: 20 + TYPES,
   /** Megabytes of the largest response body that is cached. */
   cacheCapMb: 21 + TYPES,
@@ -132,6 +134,8 @@ export const MONITORED = 1 << 8;
  * follows the origins of each pool then. Readers of an earlier release ignore both.
  */
 export const EJECTIONS = 1 << 9;
+/** Bit of `meta`'s `switches`: the plan has a field or type that version 5 added, which readers of an earlier release must refuse. */
+export const RECENT = 1 << 10;
 
 /** Nothing there: no filter, no tree, no posting. */
 export const NONE = 0xffffffff;
@@ -374,7 +378,7 @@ export const OLDEST_VERSION = 2;
 /** The sections that a version has added. In a plan before it all rules and records go by ids, and no rule has conditions. */
 const ADDED: { readonly [version: number]: readonly string[] } = {
   3: ['ruleKeys', 'recordKeys'],
-  4: ['conditions', 'valueSources', 'valueTests'],
+  [CONDITIONS_VERSION]: ['conditions', 'valueSources', 'valueTests'],
 };
 
 /** The names of the sections that a plan of `version` lacks. */
@@ -395,7 +399,8 @@ export function absentSections(version: number): Readonly<Record<string, Uint32A
 
 /** The version that a plan is sealed in. */
 export function sealedVersion(plan: Plan): number {
-  return plan.conditions.length === 0 ? PLAIN_VERSION : PLAN_VERSION;
+  if ((plan.meta[META.switches]! & RECENT) !== 0) return PLAN_VERSION;
+  return plan.conditions.length === 0 ? PLAIN_VERSION : CONDITIONS_VERSION;
 }
 
 // Why bytes are not a plan this build can run.

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compile, seal } from '../../../../src/engine/compiler/index.ts';
 import { printPlan } from '../../../../src/engine/compiler/print.ts';
 import { type EdgeRequest, type Evaluator, loadPlan } from '../../../../src/engine/evaluator/index.ts';
-import { OLDEST_VERSION, PLAIN_VERSION, PLAN_VERSION } from '../../../../src/engine/plan/layout.ts';
+import { CONDITIONS_VERSION, OLDEST_VERSION, PLAIN_VERSION } from '../../../../src/engine/plan/layout.ts';
 import { openPlan } from '../../../../src/engine/plan/seal.ts';
 import type { WafProgram } from '../../../../src/engine/waf/request/inspection.ts';
 import { parseRuleSet } from '../../../../src/rules/model/parse.ts';
@@ -324,7 +324,7 @@ describe('plans', () => {
   test('the version rises with conditions only, and the octets without them stay as they were', () => {
     const version = (rules: readonly object[]) => openPlan(seal(compile(ruleSetOf(rules)).plan)).version;
     expect(version([{ type: 'drop', path_includes: ['/a'] }])).toBe(PLAIN_VERSION);
-    expect(version([WITH])).toBe(PLAN_VERSION);
+    expect(version([WITH])).toBe(CONDITIONS_VERSION);
     expect(PLAIN_VERSION).toBeGreaterThan(OLDEST_VERSION);
   });
 
