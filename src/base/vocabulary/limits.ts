@@ -66,6 +66,24 @@ export const MAX_REPORTED_OCTETS = 262_144;
 /** Maximum size, in octets of JSON, of the URLs of one domain in a report: some 400 of them. */
 export const MAX_DOMAIN_REPORT_OCTETS = 65_536;
 
+/** Maximum number of entries of a named list. Fixed by semantics §13. */
+export const MAX_NAMED_ENTRIES = 100_000;
+/** Maximum length, in characters, of the name of a list. Fixed by semantics §13. */
+export const MAX_LIST_NAME_CHARACTERS = 64;
+/** Maximum length, in characters, of the comment of an entry: a remark, such as the number of a ticket. */
+export const MAX_ENTRY_COMMENT_CHARACTERS = 200;
+/**
+ * Maximum number of entries of a list with a star elsewhere than at one end. They are found by a literal that they contain,
+ * which takes a table of 20 octets a character.
+ */
+export const MAX_SCANNED_ENTRIES = 10_000;
+/** Maximum size, in octets, of a list that is compiled: 100,000 entries of 100 characters fit twice. */
+export const MAX_SEALED_LIST = 33_554_432;
+/** Maximum number of lists of a domain, and of an account: as many rule sets name, and room for those being prepared. */
+export const MAX_LISTS = 200;
+/** Maximum number of lists that the rules of a domain name, since a request may ask each of them. */
+export const MAX_RULE_LISTS = 100;
+
 /**
  * Maximum number of address entries of all rules per domain, those of conditions among them. Each is stored three times (as listed, merged, in the
  * index): so many single addresses, 256 a rule, compiled in 2.1 s on one core of an AMD EPYC and took 36 octets each, 7

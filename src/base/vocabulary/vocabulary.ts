@@ -110,6 +110,10 @@ export const SEARCH_CRAWLERS = ['googlebot', 'bingbot', 'applebot', 'duckduckbot
 export const ACTIONS = ['forward', 'block', 'challenge', 'redirect', 'respond', 'refuse'] as const;
 export type Action = (typeof ACTIONS)[number];
 
+/** What the entries of a named list are (semantics §13). */
+export const LIST_KINDS = ['ip', 'asn', 'country', 'host', 'path', 'user_agent', 'redirect'] as const;
+export type ListKind = (typeof LIST_KINDS)[number];
+
 export const ACTION_MODES = ['enforce', 'dry_run'] as const;
 export type ActionMode = (typeof ACTION_MODES)[number];
 

@@ -37,6 +37,7 @@ import { fileRules } from './filing.ts';
 import { KEY } from './filing-keys.ts';
 import * as filters from './filters.ts';
 import { layCidrIndexes, layTree, reversed, type TreeEntries } from './indexes.ts';
+import { layLists } from './lists.ts';
 import { groupRecords, isMonitored, layNames } from './names.ts';
 import type { KnownPatterns } from './patterns.ts';
 import { compilerOf, hasOwnEjection } from './rule-types.ts';
@@ -67,6 +68,7 @@ const STAGES: readonly { readonly name: string; readonly run: (draft: PlanDraft)
   { name: 'lay names and records', run: layNames },
   { name: 'lay rules', run: laySlots },
   { name: 'lay conditions', run: layConditions },
+  { name: 'lay lists', run: layLists },
   { name: 'lay keys', run: layKeys },
   { name: 'lay the domain', run: layDomain },
 ];
@@ -282,6 +284,8 @@ function assemble(draft: PlanDraft): Plan {
     } else if (pattern.kind === PATTERN_KIND.pieces) {
       const pieces = pattern.pieces.map((piece) => placeString(draft.strings, piece));
       data = placeWords(draft.words, [pieces.length, ...pieces]);
+    } else if (pattern.kind === PATTERN_KIND.list) {
+      data = draft.lists.get(pattern.source.slice(1))!;
     } else data = placeString(draft.strings, pattern.text);
     return [
       pattern.kind,
@@ -315,5 +319,7 @@ function assemble(draft: PlanDraft): Plan {
     conditions: draft.conditions,
     valueSources: draft.valueSources,
     valueTests: draft.valueTests,
+    lists: draft.listRows,
+    listData: draft.listData,
   };
 }

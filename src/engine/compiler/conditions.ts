@@ -32,6 +32,7 @@ import {
   fingerprintOptions,
   KEY,
   key,
+  listKey,
   valueShare,
 } from './filing-keys.ts';
 import { placeAddresses } from './filters.ts';
@@ -155,8 +156,12 @@ function placeSource({ conditionPool }: PlanDraft, { kind, name }: Term['source'
   return sourceRows.push({ kind, name }) - 1;
 }
 
+/** The members whose entries may name lists that are compared as patterns. */
+const LISTING: readonly ConditionMember[] = ['countries', 'asns', 'user_agents'];
+
 /** The form of a value's pattern. */
-function formOf({ comparison, ignoreCase }: Term): ValueForm {
+function formOf({ member, comparison, ignoreCase }: Term, value: string): ValueForm | 'list' {
+  if (LISTING.includes(member) && value.startsWith('@')) return 'list';
   const form = `value_${comparison as Exclude<TestComparison, 'any' | 'addresses' | 'tagged'>}` as const;
   return ignoreCase ? `${form}_fold` : form;
 }
@@ -221,7 +226,7 @@ function placeData(draft: PlanDraft, term: Term, slots: readonly number[]): numb
       return placeWords(draft.words, [slots.length, ...slots, ...texts]);
     }
     default: {
-      const patterns = values.map((value) => placePattern(draft.patterns, formOf(term), value));
+      const patterns = values.map((value) => placePattern(draft.patterns, formOf(term, value), value));
       return placeWords(draft.words, [patterns.length, ...patterns]);
     }
   }
@@ -269,7 +274,8 @@ function valueKey(
   draft: PlanDraft,
   { term, number, value }: { readonly term: Term; readonly number: number; readonly value: string },
 ): FilingKey | null {
-  const { keys } = draft.patterns.list[placePattern(draft.patterns, formOf(term), value)]!;
+  if (formOf(term, value) === 'list') return listKey(value);
+  const { keys } = draft.patterns.list[placePattern(draft.patterns, formOf(term, value), value)]!;
   const tree = `${number}${term.ignoreCase ? 'i' : 'c'}\0`;
   if (keys.exact !== null)
     return key(`${KEY.valueExact}${tree}${keys.exact}`, valueShare(term.source, 'whole'));

@@ -62,6 +62,10 @@ export interface PlanDraft {
   literals: Uint32Array;
   cidr4: Uint32Array;
   cidr6: Uint32Array;
+  /** The numbers of lists by name. */
+  readonly lists: Map<string, number>;
+  listRows: Uint32Array;
+  listData: Uint8Array;
   readonly conditionPool: ConditionPool;
   /** Roots of the trees of values by the number of the source, and `c`, or `i` if case is ignored. */
   readonly valueTrees: Map<string, number>;
@@ -118,6 +122,9 @@ export function createDraft(ruleSet: RuleSet, patterns: KnownPatterns = new Map(
     literals: new Uint32Array(0),
     cidr4: new Uint32Array(0),
     cidr6: new Uint32Array(0),
+    lists: new Map(),
+    listRows: new Uint32Array(0),
+    listData: new Uint8Array(0),
     conditionPool: { sources: new Map(), sourceRows: [], tests: new Map(), testRows: [] },
     valueTrees: new Map(),
     conditions: new Uint32Array(0),

@@ -7,7 +7,7 @@ import { type AddressRange, addressRange } from './filters.ts';
 
 /**
  * Prefixes of keys, one per index. The text that follows is the literal; of values after the number of the source, `c` or
- * `i` for its tree, and a NUL.
+ * `i` for its tree, and a NUL; of lists the name.
  */
 export const KEY = {
   pathExact: 'p=',
@@ -24,6 +24,7 @@ export const KEY = {
   ja4hPrefix: 'J^',
   valueExact: 'v=',
   valuePrefix: 'v^',
+  listed: 'l:',
 } as const;
 
 /** A key with the share of requests that are taken to carry it. */
@@ -52,6 +53,14 @@ const COUNTRY_SHARE = 0.02;
 const BOT_SHARE = 0.01;
 const ADDRESS_SHARE = 0.0001;
 
+/** Of a list, whatever its entries are: they change without the plan. */
+const LIST_SHARE = 0.05;
+
+/** The key of an entry that names a list; `null`: it names none. */
+export function listKey(entry: string): FilingKey | null {
+  return entry.startsWith('@') ? key(KEY.listed + entry.slice(1), LIST_SHARE) : null;
+}
+
 /** The share of a literal, which falls with its length; the last entry is of all longer ones. */
 export function byLength(shares: readonly number[], literal: string): number {
   return shares[Math.min(literal.length, shares.length) - 1]!;
@@ -64,12 +73,12 @@ export function key(text: string, share: number): FilingKey {
 
 /** The option of a country list. */
 export function countryOption(countries: readonly string[]): FilingOption {
-  return countries.map((code) => [key(KEY.country + code, COUNTRY_SHARE)]);
+  return countries.map((code) => [listKey(code) ?? key(KEY.country + code, COUNTRY_SHARE)]);
 }
 
 /** The option of an address list. */
 export function addressOption(ips: readonly string[]): FilingOption {
-  return ips.map((entry) => [addressKey(entry)]);
+  return ips.map((entry) => [listKey(entry) ?? addressKey(entry)]);
 }
 
 /** The option of a list of bot kinds; `*` is every kind. */

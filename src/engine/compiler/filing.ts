@@ -19,12 +19,13 @@ import {
   INNER_SHARES,
   KEY,
   key,
+  listKey,
   PREFIX_SHARES,
   SUFFIX_SHARES,
 } from './filing-keys.ts';
 import { hostForm, hostIncludes, pathFilterOf, pathForm, scopeGroups } from './filters.ts';
 import { groupKey } from './names.ts';
-import { type PatternForm, type PatternKeys, placePattern } from './patterns.ts';
+import { entryForm, type PatternForm, type PatternKeys, placePattern } from './patterns.ts';
 import { compilerOf } from './rule-types.ts';
 
 /**
@@ -112,7 +113,12 @@ function patternOption(
 ): readonly FilingOption[] {
   const option: (readonly FilingKey[])[] = [];
   for (const entry of list.entries) {
-    const pattern = draft.patterns.list[placePattern(draft.patterns, list.form, entry)]!;
+    const form = entryForm(list.form, entry);
+    if (form === 'list') {
+      option.push([listKey(entry)!]);
+      continue;
+    }
+    const pattern = draft.patterns.list[placePattern(draft.patterns, form, entry)]!;
     const alternatives = keysOf(pattern.keys);
     if (alternatives.length === 0) return [];
     option.push(...alternatives);

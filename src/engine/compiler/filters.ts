@@ -6,9 +6,9 @@ import { parseIpEntry } from '../../base/addresses/ip.ts';
 import { assert } from '../../base/diagnostics/assert.ts';
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import type { BotRouteRule, FingerprintRule, PathFilter, Rule } from '../../rules/model/types.ts';
-import { COUNTRY_WORDS, characterBit, NONE } from '../plan/layout.ts';
+import { COUNTRY_WORDS, characterBit, LISTED, NONE } from '../plan/layout.ts';
 import { type PlanDraft, placeString, placeWords } from './draft.ts';
-import { type PatternForm, type PatternKeys, placePattern } from './patterns.ts';
+import { entryForm, type PatternForm, type PatternKeys, placePattern } from './patterns.ts';
 
 /** Numbers of the groups with a record of the rule's scope, ascending. `null`: the rule is zone-wide. */
 export function scopeGroups(draft: PlanDraft, rule: Rule): readonly number[] | null {
@@ -50,6 +50,32 @@ export function pathFilterOf(rule: Rule): PathFilter | null {
   return 'path_includes' in rule ? rule : null;
 }
 
+/** The number of a list in the plan, added at its first use. `entry`: its name after `@`. */
+export function placeList(draft: PlanDraft, entry: string): number {
+  const name = entry.slice(1);
+  const known = draft.lists.get(name);
+  if (known !== undefined) return known;
+  draft.recent = true;
+  draft.lists.set(name, draft.lists.size);
+  return draft.lists.size - 1;
+}
+
+/**
+ * A filter some of whose entries may name lists: that of the others if there is no such entry, else a filter LISTED.
+ * @param placePlain places the entries that name no list; NONE for no entry
+ */
+function placeListed(
+  draft: PlanDraft,
+  entries: readonly string[],
+  placePlain: (plain: readonly string[]) => number,
+): number {
+  const plain = entries.filter((entry) => !entry.startsWith('@'));
+  if (plain.length === entries.length) return placePlain(entries);
+  const rows = entries.map((entry) => (entry.startsWith('@') ? placeList(draft, entry) + 1 : 0));
+  const rest = plain.length === 0 ? NONE : placePlain(plain);
+  return placeWords(draft.words, [LISTED, rest, rows.length, ...rows]);
+}
+
 /** Include and exclude lists of pattern numbers, with the count of each before them. */
 function placePatternFilter(
   draft: PlanDraft,
@@ -58,7 +84,9 @@ function placePatternFilter(
 ): number {
   const { includes, excludes } = lists;
   if (includes.length === 0 && excludes.length === 0) return NONE;
-  const patterns = [...includes, ...excludes].map((entry) => placePattern(draft.patterns, form, entry));
+  const patterns = [...includes, ...excludes].map((entry) =>
+    placePattern(draft.patterns, entryForm(form, entry), entry),
+  );
   return placeWords(draft.words, [includes.length, excludes.length, ...patterns]);
 }
 
@@ -91,7 +119,8 @@ export function neededCharacters(draft: PlanDraft, rule: Rule): number {
   if (filter === null || filter.path_includes.length === 0) return 0;
   let needed = -1;
   for (const entry of filter.path_includes) {
-    const pattern = draft.patterns.list[placePattern(draft.patterns, pathForm(filter), entry)]!;
+    const form = entryForm(pathForm(filter), entry);
+    const pattern = draft.patterns.list[placePattern(draft.patterns, form, entry)]!;
     needed &= keyCharacters(pattern.keys);
   }
   return needed >>> 0;
@@ -115,10 +144,14 @@ export function countryNumber(code: string): number {
 /** The countries as a counted list in the customer's order (for traces), then as a bit set (for requests). */
 export function placeCountries(draft: PlanDraft, countries: readonly string[]): number {
   if (countries.length === 0) return NONE;
+  return placeListed(draft, countries, (plain) => placeWords(draft.words, countryWords(plain)));
+}
+
+function countryWords(countries: readonly string[]): readonly number[] {
   const numbers = countries.map(countryNumber);
   const bits = new Uint32Array(COUNTRY_WORDS);
   for (const number of numbers) bits[number >> 5]! |= 1 << (number & 31);
-  return placeWords(draft.words, [numbers.length, ...numbers, ...bits]);
+  return [numbers.length, ...numbers, ...bits];
 }
 
 /** An inclusive range of addresses as 32-bit words, one for IPv4 and four for IPv6. */
@@ -137,12 +170,17 @@ export function addressRange(entry: string): AddressRange {
   return { family, first: [...parsed.first].slice(0, count), last: [...parsed.last].slice(0, count) };
 }
 
+/** The address filter of entries, which may name lists. */
+export function placeAddresses(draft: PlanDraft, entries: readonly string[]): number {
+  if (entries.length === 0) return NONE;
+  return placeListed(draft, entries, (plain) => placeWords(draft.words, addressWords(plain)));
+}
+
 /**
  * The addresses twice (layout: `ADDRESSES`): as listed, with their places in the customer's order, for traces; merged
  * to disjoint ascending ranges, for the binary search of requests.
  */
-export function placeAddresses(draft: PlanDraft, entries: readonly string[]): number {
-  if (entries.length === 0) return NONE;
+export function addressWords(entries: readonly string[]): readonly number[] {
   const ranges = entries.map((entry, place) => ({ ...addressRange(entry), place }));
   const four = ranges.filter((range) => range.family === 4);
   const six = ranges.filter((range) => range.family === 6);
@@ -152,11 +190,11 @@ export function placeAddresses(draft: PlanDraft, entries: readonly string[]): nu
     list.flatMap((range) => [...range.first, ...range.last]);
   const places = (list: readonly { readonly place: number }[]): readonly number[] =>
     list.map(({ place }) => place);
-  return placeWords(draft.words, [
-    ...[four.length, six.length, merged4.length, merged6.length],
-    ...[...flat(four), ...places(four), ...flat(six), ...places(six)],
-    ...[...flat(merged4), ...flat(merged6)],
-  ]);
+  return [
+    [four.length, six.length, merged4.length, merged6.length],
+    [flat(four), places(four), flat(six), places(six)].flat(),
+    [flat(merged4), flat(merged6)].flat(),
+  ].flat();
 }
 
 /** Compares two addresses of one family: -1, 0 or 1. */

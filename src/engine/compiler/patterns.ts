@@ -59,10 +59,16 @@ export type PatternForm =
   | 'host_regex'
   | 'path_wildcard'
   | 'path_regex'
+  | 'list'
   | ValueForm;
 
 /** The form of a value in a condition: how it compares, and `_fold` if case is ignored. */
 export type ValueForm = `value_${ValueComparison}` | `value_${ValueComparison}_fold`;
+
+/** The form of an entry that may name a list. */
+export function entryForm(form: PatternForm, entry: string): PatternForm {
+  return entry.startsWith('@') && !form.endsWith('_regex') ? 'list' : form;
+}
 
 /** The number of the pattern for `source`, compiled at its first use. A source that the model has accepted compiles. */
 export function placePattern(pool: PatternPool, form: PatternForm, source: string): number {
@@ -102,6 +108,8 @@ function compilePattern(form: PatternForm, source: string): CompiledPattern {
       return regexPattern(source, { ignoreCase: true, asciiText: true });
     case 'path_regex':
       return regexPattern(source, { ignoreCase: false, asciiText: false });
+    case 'list':
+      return { kind: PATTERN_KIND.list, source, text: '', pieces: [], dfa: null, keys: NO_KEYS };
     default:
       return valuePattern(form, source);
   }

@@ -8,6 +8,8 @@
  *
  * `ruleKeys` has for each slot the string that the rule goes by across plans if its id is only its place in a file;
  * 0: it goes by its id. Empty if all rules go by their ids.
+ *
+ * `lists` has a row of LIST for each list that rules name, and `listData` those that the plan contains.
  */
 import { RULE_TYPES, type RuleType, VALUE_COMPARISONS } from '../../base/vocabulary/vocabulary.ts';
 
@@ -61,6 +63,8 @@ export const SECTIONS = [
   { name: 'conditions', kind: 'u32' },
   { name: 'valueSources', kind: 'u32' },
   { name: 'valueTests', kind: 'u32' },
+  { name: 'lists', kind: 'u32' },
+  { name: 'listData', kind: 'u8' },
 ] as const satisfies readonly { name: string; kind: SectionKind }[];
 
 type ArrayOf<K extends SectionKind> = K extends 'u8'
@@ -179,6 +183,20 @@ export const FLAG = {
 /** Shift of the number of a rule's action or mode in its flags. */
 export const FLAG_ACTION_SHIFT = 12;
 
+/**
+ * Instead of the first word of an address filter or a country list: some entries name lists. `[LISTED, offset of what the other
+ * entries make or NONE, count of all entries, and for each the number of its list plus one, or 0]`.
+ */
+export const LISTED = 0xfffffffe;
+export const LISTED_FILTER = { plain: 1, count: 2, entries: 3 } as const;
+
+/**
+ * A named list (semantics §13). `name`: a string; `kind`: index in LIST_KINDS. The sealed list (`lists.ts`) has `octets` octets
+ * from `at` in `listData` on, or `at` is NONE and `digest` has its SHA-256 in eight words, the first octets the highest.
+ * `posting`: the rules that are filed by it, or NONE.
+ */
+export const LIST = { name: 0, kind: 1, digest: 2, at: 10, octets: 11, posting: 12, size: 13 } as const;
+
 /** Pattern filter: `[includes, excludes, pattern, pattern, …]`, includes first. */
 export const FILTER = { includes: 0, excludes: 1, patterns: 2 } as const;
 
@@ -264,6 +282,8 @@ export const PATTERN_KIND = {
   pieces: 5,
   /** `data`: offset of an automaton in `dfas`. */
   dfa: 6,
+  /** An entry `@name`. `data`: the number of the list. */
+  list: 7,
 } as const;
 
 /** Node of a tree: label (in `labels`), children (contiguous, by first character), postings (or NONE). */
@@ -379,6 +399,7 @@ export const OLDEST_VERSION = 2;
 const ADDED: { readonly [version: number]: readonly string[] } = {
   3: ['ruleKeys', 'recordKeys'],
   [CONDITIONS_VERSION]: ['conditions', 'valueSources', 'valueTests'],
+  5: ['lists', 'listData'],
 };
 
 /** The names of the sections that a plan of `version` lacks. */
@@ -393,8 +414,10 @@ export function sectionsOf(version: number): readonly (typeof SECTIONS)[number][
 }
 
 /** What a plan of `version` lacks, as it means it: empty. */
-export function absentSections(version: number): Readonly<Record<string, Uint32Array>> {
-  return Object.fromEntries(lacking(version).map((name) => [name, new Uint32Array(0)]));
+export function absentSections(version: number): Readonly<Record<string, Uint8Array | Uint32Array>> {
+  const empty = { u8: new Uint8Array(0), u16: new Uint32Array(0), u32: new Uint32Array(0) };
+  const kinds = new Map<string, SectionKind>(SECTIONS.map(({ name, kind }) => [name, kind]));
+  return Object.fromEntries(lacking(version).map((name) => [name, empty[kinds.get(name)!]]));
 }
 
 /** The version that a plan is sealed in. */
@@ -405,7 +428,7 @@ export function sealedVersion(plan: Plan): number {
 
 // Why bytes are not a plan this build can run.
 
-export const PLAN_FAULTS = ['truncated', 'not_a_plan', 'version', 'checksum', 'layout'] as const;
+export const PLAN_FAULTS = ['truncated', 'not_a_plan', 'version', 'checksum', 'layout', 'list'] as const;
 /** One of PLAN_FAULTS. */
 export type PlanFaultCode = (typeof PLAN_FAULTS)[number];
 

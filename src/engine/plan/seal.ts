@@ -176,6 +176,8 @@ function asObject(plan: Plan): Plan {
     conditions: plan.conditions,
     valueSources: plan.valueSources,
     valueTests: plan.valueTests,
+    lists: plan.lists,
+    listData: plan.listData,
   };
 }
 

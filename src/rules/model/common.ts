@@ -34,6 +34,7 @@ import {
   form,
   type Stored,
 } from './form.ts';
+import { judgeListName, namesList } from './list-names.ts';
 import { type EntryProblem, judgeHostEntry, judgePathEntry } from './text-checks.ts';
 
 /**
@@ -68,7 +69,7 @@ export const COMMON_FIELDS = {
     .enum(HOST_MATCH_TYPES)
     .optional()
     .describe(
-      'how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it',
+      'how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it',
     )
     .meta({ examples: ['wildcard'] }),
   host_includes: list(text())
@@ -98,7 +99,7 @@ export const PATH_FIELDS = {
     .enum(PATH_MATCH_TYPES)
     .default('wildcard')
     .describe(
-      'how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored',
+      'how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored',
     )
     .meta({ examples: ['regex'] }),
   path_includes: list(text())
@@ -222,9 +223,11 @@ const hostFilter = crossCheck<HostValues>(
     if (!listed) return;
     // Without a valid type the entries are checked as wildcards, the default, so that their mistakes are reported too.
     const type = hostMatchType(values) || 'wildcard';
-    const judge = (entry: string): EntryProblem | null =>
+    const judgeText = (entry: string): EntryProblem | null =>
       type === 'regex' ? judgePattern(entry, true, scope) : judgeHostEntry(entry, type);
-    if (values.host_pattern !== '') checkEntry(['host_pattern'], values.host_pattern, judge, scope);
+    const judge = (entry: string): EntryProblem | null =>
+      type !== 'regex' && namesList(entry) ? judgeListName(entry.slice(1)) : judgeText(entry);
+    if (values.host_pattern !== '') checkEntry(['host_pattern'], values.host_pattern, judgeText, scope);
     checkEntries('host_includes', values.host_includes, judge, scope);
     checkEntries('host_excludes', values.host_excludes, judge, scope);
   },
@@ -251,8 +254,12 @@ const writtenConditions: CrossCheck = {
 const pathFilter = crossCheck<PathValues>(
   ['path_match_type', 'path_includes', 'path_excludes'],
   (values, scope) => {
-    const judge = (entry: string): EntryProblem | null =>
-      values.path_match_type === 'regex' ? judgePattern(entry, false, scope) : judgePathEntry(entry);
+    const judge = (entry: string): EntryProblem | null => {
+      if (values.path_match_type === 'regex') return judgePattern(entry, false, scope);
+      if (!namesList(entry)) return judgePathEntry(entry);
+      const problem = judgeListName(entry.slice(1));
+      return problem === null ? null : { ...problem, atWrite: true };
+    };
     checkEntries('path_includes', values.path_includes ?? [], judge, scope);
     checkEntries('path_excludes', values.path_excludes, judge, scope);
   },

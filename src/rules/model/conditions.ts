@@ -4,6 +4,7 @@
  * members is no field, so that a rule without conditions is stored as it was before there were any.
  */
 import { z } from 'zod';
+import { isAsn } from '../../base/addresses/asn.ts';
 import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
 import { comparisonOf } from '../../base/vocabulary/condition-ops.ts';
 import {
@@ -33,9 +34,12 @@ import {
   integer,
   ipEntry,
   list,
+  orListName,
+  shownAs,
   text,
 } from './fields.ts';
 import type { FormScope, Stored } from './form.ts';
+import { judgeListName, namesList } from './list-names.ts';
 import type { Problem } from './report.ts';
 import { warnHostBits } from './text-checks.ts';
 
@@ -86,11 +90,20 @@ const method = checked(filledText(MAX_METHOD_CHARACTERS), (value) =>
     : { code: 'invalid_token', message: 'must be a method: letters, digits and marks, without blanks' },
 );
 
-/** Of a text with wildcards; `@` is left to the names of lists (semantics §13). */
-const userAgent = checked(filledText(), (value) =>
-  value.startsWith('@')
-    ? { code: 'unknown_list', message: 'names a list, and this domain has none of that name' }
-    : null,
+/** A text with wildcards, or the name of a list. */
+const userAgent = checked(filledText(), (value) => (namesList(value) ? judgeListName(value.slice(1)) : null));
+
+/** The number of an autonomous system, or the name of a list. */
+const asnEntry: z.ZodType<number | string, number | string> = shownAs(
+  checked(z.unknown(), (value) => {
+    if (typeof value === 'string' && namesList(value)) return judgeListName(value.slice(1));
+    if (isAsn(value)) return null;
+    return {
+      code: 'out_of_range',
+      message: `must be a whole number from 1 to ${MAX_ASN}, or \`@name\` of a list`,
+    };
+  }) as z.ZodType<number | string, number | string>,
+  () => z.union([integer(1, MAX_ASN), z.string().meta({ pattern: '^@[a-z0-9][a-z0-9_-]*$' })]),
 );
 
 const headerName = converted(
@@ -160,13 +173,21 @@ const MEMBERS = {
     .optional()
     .describe('schemes of the request')
     .meta({ examples: [['http']] }),
-  ips: inclusion(() => list(ipEntry(), MAX_IPS), 'addresses, CIDR prefixes and ranges', ['203.0.113.0/24'])
+  ips: inclusion(
+    () => list(orListName(ipEntry()), MAX_IPS),
+    'addresses, CIDR prefixes, ranges and names of lists (`@name`)',
+    ['203.0.113.0/24'],
+  )
     .describe('addresses of visitors; an unknown one is in neither list')
     .meta({ examples: [{ excludes: ['203.0.113.0/24'] }] }),
-  countries: inclusion(() => list(country(), MAX_COUNTRIES), 'ISO 3166-1 alpha-2 codes', ['DE', 'AT'])
+  countries: inclusion(
+    () => list(orListName(country()), MAX_COUNTRIES),
+    'ISO 3166-1 alpha-2 codes and names of lists (`@name`)',
+    ['DE', 'AT'],
+  )
     .describe('countries of visitors; an unknown one is in neither list')
     .meta({ examples: [{ includes: ['DE', 'AT'] }] }),
-  asns: inclusion(() => list(integer(1, MAX_ASN)), 'numbers of autonomous systems', [64496])
+  asns: inclusion(() => list(asnEntry), 'numbers of autonomous systems and names of lists (`@name`)', [64496])
     .describe("autonomous systems of visitors' addresses; an unknown one is in neither list")
     .meta({ examples: [{ includes: [64496] }] }),
   bot_kinds: inclusion(
@@ -186,9 +207,11 @@ const MEMBERS = {
   ])
     .describe('fingerprints of the TLS ClientHello; an unknown one is in neither list')
     .meta({ examples: [{ includes: ['t13d1516h2_*'] }] }),
-  user_agents: inclusion(() => list(userAgent), 'wildcards over the User-Agent, without regard to case,', [
-    '*curl*',
-  ])
+  user_agents: inclusion(
+    () => list(userAgent),
+    'wildcards over the User-Agent, without regard to case, and names of lists (`@name`),',
+    ['*curl*'],
+  )
     .describe('User-Agents; an absent one is in neither list')
     .meta({ examples: [{ includes: ['*curl*', 'python-requests/*'] }] }),
   tags: inclusion(

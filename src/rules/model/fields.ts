@@ -9,6 +9,7 @@ import { parseIpEntry } from '../../base/addresses/ip.ts';
 import { utf8Length } from '../../base/octets/octets.ts';
 import { MAX_ENTRY_CHARACTERS, MAX_ID, MAX_LIST_ENTRIES, MAX_PORT } from '../../base/vocabulary/limits.ts';
 import type { Fields } from './form.ts';
+import { judgeListName, namesList } from './list-names.ts';
 import type { Problem } from './report.ts';
 
 /** Adds a condition to a schema; `judge` returns the problem of a value, or `null` for a valid one. */
@@ -164,6 +165,21 @@ export function country(): z.ZodType<string, string> {
 
 /** A country code as JSON Schema can state it. */
 const COUNTRY_SHAPE = { maxLength: 2, pattern: '^[A-Za-z]{2}$' } as const;
+
+/** An entry of a list that may also be the name of one (semantics §13), as `@name`, which is not converted. */
+export function orListName(entry: z.ZodType<string, string>): z.ZodType<string, string> {
+  return converted((value) => {
+    if (namesList(value)) {
+      const problem = judgeListName(value.slice(1));
+      return problem === null ? { value } : { problem };
+    }
+    const read = entry.safeParse(value);
+    if (read.success) return { value: read.data };
+    const [issue] = read.error.issues;
+    const { params } = issue as { readonly params?: Problem };
+    return { problem: params ?? { code: 'invalid_value', message: issue!.message } };
+  });
+}
 
 /**
  * One fingerprint: exact, or a prefix that ends in `*` (semantics §5). No fingerprint contains a star, so one elsewhere

@@ -6,7 +6,13 @@
  */
 import { type Diagnostic, type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { isObject } from '../../base/text/json-object.ts';
-import { MAX_DOMAIN_IPS, MAX_RECORDS, MAX_RULES } from '../../base/vocabulary/limits.ts';
+import {
+  MAX_DOMAIN_IPS,
+  MAX_LISTS,
+  MAX_RECORDS,
+  MAX_RULE_LISTS,
+  MAX_RULES,
+} from '../../base/vocabulary/limits.ts';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from './common.ts';
 import { addressesOf } from './conditions.ts';
@@ -14,6 +20,8 @@ import { domainForm, domainName } from './domain.ts';
 import { id } from './fields.ts';
 import { plainCopy, type ReadContext, readForm } from './form.ts';
 import { habitualType } from './habits.ts';
+import { judgeList, listsOf } from './list-names.ts';
+import { type EntryList, readNamedList } from './lists.ts';
 import { nearest } from './nearest.ts';
 import { createPatternBook, type PatternBook } from './pattern.ts';
 import { recordForm } from './record.ts';
@@ -50,7 +58,7 @@ interface RuleOptions extends StoredOption {
 }
 
 /** The top-level fields of a rule set; any other is an error. */
-const TOP_FIELDS = ['domain', 'records', 'rules', 'entitlements'] as const;
+const TOP_FIELDS = ['domain', 'records', 'rules', 'lists', 'entitlements'] as const;
 
 /** An edge file in place of a rule set; its other fields differ too, so that only this mistake is reported. */
 const EDGE_FILE_SHAPE = {
@@ -94,8 +102,12 @@ export function parseRuleSet(input: unknown, options: RuleSetOptions = {}): Pars
     const domain = readForm(domainForm, named, { ...reading, path: ['domain'] });
     const records = readRecords(own(plain, 'records') ?? [], nameOf(plain), reading);
     const rules = readRules(own(plain, 'rules') ?? [], recordIdsOf(own(plain, 'records')), reading);
-    if (rules !== null) checkTags(rules, { ...options, listed: own(plain, 'rules'), report: reading.report });
-    return domain === null || records === null || rules === null ? null : { domain, records, rules };
+    const lists = readLists(own(plain, 'lists') ?? [], reading.report);
+    const checks = { ...options, listed: own(plain, 'rules'), report: reading.report };
+    if (rules !== null) checkTags(rules, checks);
+    if (rules !== null && lists !== null) checkLists(rules, lists, checks);
+    if (domain === null || records === null || rules === null || lists === null) return null;
+    return { domain, records, rules, ...(lists.length === 0 ? {} : { lists }) };
   });
 }
 
@@ -231,15 +243,42 @@ function checkAddressTotal(rules: readonly Rule[], report: Report): void {
   }
 }
 
-/** What tags are checked with. */
-interface TagChecks extends RuleSetOptions {
+/** Reads the lists of a rule set: `{ name, kind, entries }`. `null` when they are no list, or too many. */
+function readLists(input: unknown, report: Report): EntryList[] | null {
+  const given = readList(input, ['lists'], MAX_LISTS, report);
+  if (given === null) return null;
+  const lists: EntryList[] = [];
+  const names = new Set<string>();
+  for (const [index, list] of given.entries()) {
+    if (report.full()) break;
+    const read = readNamedList(list, { path: ['lists', index], report });
+    if (read === null) continue;
+    if (names.has(read.name)) {
+      const message = 'is the name of an earlier list; names must differ';
+      report.add('error', ['lists', index, 'name'], {
+        code: 'list_name',
+        message,
+        found: quoteValue(read.name),
+      });
+    }
+    names.add(read.name);
+    lists.push(read);
+  }
+  return lists;
+}
+
+/** What references of rules are checked with. */
+interface ReferenceChecks extends RuleSetOptions {
   /** The rules as they were written. */
   readonly listed: unknown;
   readonly report: Report;
 }
 
 /** Checks the tags that conditions name. Rules with mistakes of their own may be named. */
-function checkTags(rules: readonly Rule[], { listed, ruleKeys, partial = false, report }: TagChecks): void {
+function checkTags(
+  rules: readonly Rule[],
+  { listed, ruleKeys, partial = false, report }: ReferenceChecks,
+): void {
   if (rules.every(({ conditions }) => conditions?.tags === undefined)) return;
   const written = Array.isArray(listed) ? listed : [];
   const named = written.flatMap((entry): NameableRule[] => {
@@ -258,6 +297,37 @@ function checkTags(rules: readonly Rule[], { listed, ruleKeys, partial = false, 
       if (problem !== null) report.add('error', ['rules', places.get(ruleId)!, ...path], problem);
     }
   }
+}
+
+/** Checks the lists that rules name, and how many they are. */
+function checkLists(
+  rules: readonly Rule[],
+  lists: readonly EntryList[],
+  { listed, partial = false, report }: ReferenceChecks,
+): void {
+  const kinds = new Map(lists.map(({ name, kind }) => [name, kind]));
+  const written = Array.isArray(listed) ? listed : [];
+  const places = new Map(
+    written.map((entry, index) => [isObject(entry) ? own(entry, 'id') : undefined, index]),
+  );
+  const used = new Set<string>();
+  for (const rule of rules) {
+    for (const named of listsOf(rule)) {
+      if (report.full()) return;
+      used.add(named.name);
+      const isElsewhere = partial && !kinds.has(named.name);
+      const problem = isElsewhere ? null : judgeList(named, kinds);
+      if (problem !== null) report.add('error', ['rules', places.get(rule.id)!, ...named.path], problem);
+    }
+  }
+  if (used.size <= MAX_RULE_LISTS) return;
+  const message = `must name at most ${MAX_RULE_LISTS} lists`;
+  report.add('error', ['rules'], {
+    code: 'too_many',
+    message,
+    found: String(used.size),
+    remedy: 'join lists of one kind',
+  });
 }
 
 /** Whether a tag is `<type>/<id>`. */

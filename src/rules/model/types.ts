@@ -3,6 +3,7 @@
  * every address entry in its canonical text. Each type is derived from the form that reads it.
  */
 import type { Domain } from './domain.ts';
+import type { EntryList, ListEntry } from './lists.ts';
 import type { DnsRecord } from './record.ts';
 import type { Rule } from './rule.ts';
 import type { BotRouteRule } from './rules/bot-route.ts';
@@ -26,8 +27,10 @@ export type {
   DnsRecord,
   Domain,
   DropRule,
+  EntryList,
   ErrorPageRule,
   FingerprintRule,
+  ListEntry,
   OriginPoolRule,
   OriginRouteRule,
   RateLimitRule,
@@ -43,11 +46,25 @@ export interface ObjectKeys {
   readonly records: ReadonlyMap<number, string>;
 }
 
+/**
+ * A list that rules name (semantics §13): with its entries, which the plan then has, or with the digest of its sealed form, by
+ * which the plan refers to it.
+ */
+export type RuleList = EntryList | SealedList;
+
+/** A list without its entries. */
+export interface SealedList extends Pick<EntryList, 'name' | 'kind'> {
+  /** SHA-256 of the sealed list, 64 lower-case hex digits. */
+  readonly digest: string;
+}
+
 /** Everything that shapes one domain at one moment: the compiler's only input. */
 export interface RuleSet {
   readonly domain: Domain;
   readonly records: readonly DnsRecord[];
   readonly rules: readonly Rule[];
+  /** The lists that rules may name; absent: none. */
+  readonly lists?: readonly RuleList[];
   /** Of an edge file, where ids are positions; absent: rules and records are identified by id. */
   readonly keys?: ObjectKeys;
 }

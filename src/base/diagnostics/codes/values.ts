@@ -170,8 +170,19 @@ export const VALUE_CODES = {
   },
   unknown_list: {
     severity: 'error',
-    meaning: 'a condition names a list that the domain does not have',
+    meaning: 'a rule names a list that the domain does not have',
     remedy: 'write the entries themselves, or make the list',
+  },
+  list_kind: {
+    severity: 'error',
+    meaning: 'a rule names a list whose entries are of another kind than the field',
+    remedy: 'name a list of the kind that the message asks for',
+  },
+  list_name: {
+    severity: 'error',
+    meaning: 'the name of a list has a form that none may have, or another list has it',
+    remedy:
+      'use lower-case letters, digits, `-` and `_`, the first a letter or digit, and another name for each list',
   },
   unknown_type: {
     severity: 'error',

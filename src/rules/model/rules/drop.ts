@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { MAX_COUNTRIES, MAX_IPS } from '../../../base/vocabulary/limits.ts';
 import { LIST_MATCH_TYPES } from '../../../base/vocabulary/vocabulary.ts';
 import { isUnnarrowed, type NarrowingValues, pathRule, type RuleOf } from '../common.ts';
-import { country, ipEntry, list } from '../fields.ts';
+import { country, ipEntry, list, orListName } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
 import { warnHostBits } from '../text-checks.ts';
 
@@ -17,19 +17,19 @@ const FIELDS = {
     .default('include')
     .describe('`include`: `countries` are dropped; `exclude`: every other country is, unknown ones too')
     .meta({ examples: ['exclude'] }),
-  countries: list(country(), MAX_COUNTRIES)
+  countries: list(orListName(country()), MAX_COUNTRIES)
     .default([])
-    .describe('ISO 3166-1 alpha-2 codes; empty: no country filter')
+    .describe('ISO 3166-1 alpha-2 codes, or `@name` of a list; empty: no country filter')
     .meta({ examples: [['KP', 'NO']] }),
   ip_match_type: z
     .enum(LIST_MATCH_TYPES)
     .default('include')
     .describe('`include`: `ips` are dropped; `exclude`: every other address is, unknown ones too')
     .meta({ examples: ['exclude'] }),
-  ips: list(ipEntry(), MAX_IPS)
+  ips: list(orListName(ipEntry()), MAX_IPS)
     .default([])
     .describe(
-      'addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter',
+      'addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form, or `@name` of a list; empty: no address filter',
     )
     .meta({ examples: [['203.0.113.0/24', '2001:db8:42::/48', '192.0.2.10-192.0.2.20']] }),
 };
