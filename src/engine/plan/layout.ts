@@ -197,6 +197,12 @@ export const LISTED_FILTER = { plain: 1, count: 2, entries: 3 } as const;
  */
 export const LIST = { name: 0, kind: 1, digest: 2, at: 10, octets: 11, posting: 12, size: 13 } as const;
 
+/** The digest of a list that the plan refers to, 64 lower-case hex digits. `row`: where its row begins in `lists`. */
+export function listDigest({ lists }: Pick<Plan, 'lists'>, row: number): string {
+  const words = lists.subarray(row + LIST.digest, row + LIST.at);
+  return [...words].map((word) => word.toString(16).padStart(8, '0')).join('');
+}
+
 /** Pattern filter: `[includes, excludes, pattern, pattern, …]`, includes first. */
 export const FILTER = { includes: 0, excludes: 1, patterns: 2 } as const;
 
