@@ -6,6 +6,8 @@ import { defaultPort, readTarget, type Target } from './path.ts';
 import type { EdgeRequest } from './types.ts';
 
 export interface Facts extends Target {
+  /** The entries of lists by `@name`. */
+  readonly lists: ReadonlyMap<string, readonly string[]>;
   readonly request: EdgeRequest;
   readonly scheme: 'http' | 'https';
   readonly method: unknown;
@@ -97,6 +99,8 @@ export interface Place {
   readonly domain: Domain;
   readonly named: readonly NamedRecord[];
   readonly clock: () => number;
+  /** The entries of lists by `@name`; absent: there is no list. */
+  readonly lists?: ReadonlyMap<string, readonly string[]>;
 }
 
 function listenerPort(port: unknown, scheme: 'http' | 'https'): number {
@@ -105,7 +109,7 @@ function listenerPort(port: unknown, scheme: 'http' | 'https'): number {
 }
 
 /** The facts of a request, or the status it is refused with. */
-export function gate(given: EdgeRequest, { domain, named, clock }: Place): Facts | number {
+export function gate(given: EdgeRequest, { domain, named, clock, lists = new Map() }: Place): Facts | number {
   const request: Record<string, unknown> = isObject(given) ? given : {};
   const scheme = text(request['scheme'])?.toLowerCase() === 'http' ? 'http' : 'https';
   const sentHost = hostText(request['host']);
@@ -120,6 +124,7 @@ export function gate(given: EdgeRequest, { domain, named, clock }: Place): Facts
   return {
     ...target,
     ...authority,
+    lists,
     request: given,
     scheme,
     method: request['method'],
