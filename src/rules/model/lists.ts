@@ -14,6 +14,7 @@ import { isObject } from '../../base/text/json-object.ts';
 import {
   MAX_ENTRY_CHARACTERS,
   MAX_ENTRY_COMMENT_CHARACTERS,
+  MAX_LIST_OCTETS,
   MAX_LOCATION_CHARACTERS,
   MAX_NAMED_ENTRIES,
   MAX_SCANNED_ENTRIES,
@@ -86,6 +87,7 @@ export function readEntries(kind: ListKind, given: unknown): ReadEntries {
 
 function readOf(kind: ListKind, entries: readonly ListEntry[], report: Report): ReadEntries {
   checkScanned(kind, entries, report);
+  checkSize(entries, report);
   const diagnostics = report.diagnostics();
   return report.errors() > 0 ? { ok: false, diagnostics } : { ok: true, entries, diagnostics };
 }
@@ -303,6 +305,26 @@ function checkScanned(kind: ListKind, entries: readonly ListEntry[], report: Rep
     found: String(scanned),
     remedy: 'write whole values, starts (`/old/*`) or ends (`*.php`)',
   });
+}
+
+/** Octets that an entry takes beside its characters: its row, and up to four places in a table. */
+const ENTRY_OCTETS = 40;
+/** Octets of a character of an ordinary entry, and of one in the automaton. */
+const CHARACTER_OCTETS = 2;
+const SCANNED_OCTETS = 22;
+
+/** Octets that an entry takes at most once the list is compiled. */
+export function entryOctets({ value, to = '' }: ListEntry): number {
+  const each = isScanned(value) ? SCANNED_OCTETS : CHARACTER_OCTETS;
+  return ENTRY_OCTETS + value.length * each + to.length * CHARACTER_OCTETS;
+}
+
+function checkSize(entries: readonly ListEntry[], report: Report): void {
+  const octets = entries.reduce((sum, entry) => sum + entryOctets(entry), 0);
+  if (octets <= MAX_LIST_OCTETS) return;
+  const message = `must take at most ${MAX_LIST_OCTETS} octets once they are compiled`;
+  const remedy = 'divide the list, or write shorter entries';
+  report.add('error', [], { code: 'list_too_large', message, found: String(octets), remedy });
 }
 
 /** An entry in the form of files and the API. */
