@@ -30,7 +30,10 @@ test(`counts what evaluators decide one by one, on ${PAIRS} rule sets and reques
 
 async function compareCase(seed: number): Promise<number> {
   const random = seeded(seed);
-  const { ruleSet, requests, env } = generateCase(seed, REQUESTS, { conditions: { share: 0.3 } });
+  const { ruleSet, requests, env } = generateCase(seed, REQUESTS, {
+    answers: 0.3,
+    conditions: { share: 0.3 },
+  });
   const edited = edit(random, ruleSet);
   const entries = requests.map((request, place) => entryOf(request, START + place * 37, place));
   const replay = createRequestReplay({

@@ -59,7 +59,6 @@ function drop(random: Random): ReturnType<OwnFields['drop']> {
     countries: byIp && random.chance(0.8) ? [] : random.some(COUNTRIES, 3),
     ip_match_type: byIp && excluding ? 'exclude' : 'include',
     ips: byIp ? random.some(ADDRESS_ENTRIES, 3) : [],
-    ...(random.chance(0.2) ? { status: random.pick([404, 410, 421, 429, 451, 503] as const) } : {}),
   };
 }
 
@@ -138,34 +137,6 @@ function rewrite(random: Random): ReturnType<OwnFields['rewrite']> {
   };
 }
 
-/** Targets of redirects by how many groups the includes offer at least. */
-const REDIRECT_GROUP_TARGETS: readonly (readonly string[])[] = [
-  ['/new', '/cost$$', 'https://example.com/a'],
-  ['/new/$1', '/$1', '/.$1', '/api$1', 'https://example.com/$1', 'http://other.test/x?q=$1&y#$1', '/a?$1'],
-  ['/$2/$1', '/n/${2}', 'https://www.example.com/$1$2?$2'],
-];
-
-function redirect(random: Random): ReturnType<OwnFields['redirect']> {
-  const computed = random.chance(0.3);
-  const dotted = computed && random.chance(0.2);
-  // One about every path may lead a request to itself.
-  const paths = dotted ? { ...DOTTED } : pathFilter(random, { narrow: random.chance(0.75) });
-  const plain = {
-    ...paths,
-    target: random.pick(TARGETS),
-    status_code: random.pick([301, 302, 307, 308] as const),
-    preserve_query: random.chance(0.6),
-    preserve_path: random.chance(0.3),
-  };
-  if (!computed || paths.path_match_type !== 'regex') return plain;
-  const groups = Math.max(0, ...paths.path_includes.map(groupsIn));
-  const named = paths.path_includes.some((one) => one.includes('?P<rest>')) && random.chance(0.3);
-  const target = named
-    ? '/r/${rest}'
-    : random.pick(REDIRECT_GROUP_TARGETS[Math.min(2, random.int(groups + 1))]!);
-  return { ...plain, target: dotted ? '/.$1' : target, preserve_path: false, target_mode: 'captures' };
-}
-
 function originPool(random: Random): ReturnType<OwnFields['origin_pool']> {
   const first = random.int(4);
   return {
@@ -206,7 +177,14 @@ const OWN_FIELDS: OwnFields = {
     exclusions: random.chance(0.3) ? exclusions(random) : [],
     on_uninspected: random.pick(['score', 'score', 'block', 'pass']),
   }),
-  redirect,
+  redirect: (random) => ({
+    // One about every path may lead a request to itself.
+    ...pathFilter(random, { narrow: random.chance(0.75) }),
+    target: random.pick(TARGETS),
+    status_code: random.pick([301, 302, 307, 308]),
+    preserve_query: random.chance(0.6),
+    preserve_path: random.chance(0.3),
+  }),
   captcha: (random) => ({ ...pathFilter(random, { narrow: random.chance(0.9) }), ttl_sec: 1800 }),
   rewrite,
   cache,

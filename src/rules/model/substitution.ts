@@ -4,13 +4,6 @@
  */
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import type { FormScope } from './form.ts';
-import type { Rule } from './types.ts';
-
-/** Whether the rule may insert groups of its path patterns, so that the first entry that matches decides what it does. */
-export function insertsGroups(rule: Rule): boolean {
-  if (rule.type === 'redirect') return rule.target_mode === 'captures';
-  return rule.type === 'rewrite' && rule.path_match_type === 'regex';
-}
 
 /** A piece of a target. `index` counts groups from 1; 0, the whole match, cannot be written. */
 export type TargetPiece =

@@ -5,7 +5,7 @@
 import type { RuleRef } from '../../../engine/evaluator/decision.ts';
 import { isContentAddressed, refText } from '../../../engine/evaluator/identity.ts';
 import { openSignatures } from '../../../engine/plan/open-signatures.ts';
-import { insertsGroups } from '../../../rules/model/substitution.ts';
+import { insertsGroups } from '../../../rules/model/groups.ts';
 import { planConditions, readCounted } from '../../../workbench/simulation/conditions.ts';
 import { readCurl } from '../../../workbench/simulation/curl-line.ts';
 import type { TraceDocument } from '../../../workbench/simulation/document.ts';

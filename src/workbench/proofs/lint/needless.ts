@@ -1,7 +1,7 @@
 /** Finds entries that others of the same list cover: one entry alone, or address entries together. */
 import { type IpInterval, parseIpEntry } from '../../../base/addresses/ip.ts';
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
-import { insertsGroups } from '../../../rules/model/substitution.ts';
+import { insertsGroups } from '../../../rules/model/groups.ts';
 import type { Rule } from '../../../rules/model/types.ts';
 import {
   entryCovers,

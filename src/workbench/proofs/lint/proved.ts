@@ -4,7 +4,7 @@
  */
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { FLAG, SLOT } from '../../../engine/plan/layout.ts';
-import { insertsGroups } from '../../../rules/model/substitution.ts';
+import { insertsGroups } from '../../../rules/model/groups.ts';
 import type { Rule } from '../../../rules/model/types.ts';
 import { proveReach, subjectSpace } from '../reach.ts';
 import type { SubjectSpace } from '../situations.ts';
