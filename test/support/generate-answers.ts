@@ -10,6 +10,9 @@ const PATTERNS: readonly (readonly string[])[] = [
   ['^/(a|api)/(.*)$', '^/([^/]+)/(?P<rest>.*)$', '^/(a|api)(i|dmin|.*)'],
 ];
 
+/** A target that most paths make longer than a location may be. */
+const LONG = `/long/${'$1'.repeat(7_000)}`;
+
 /** Targets by the count of groups that they need at least, from 0. */
 const TARGETS: readonly (readonly string[])[] = [
   ['/new', '/cost$$', 'https://example.com/a'],
@@ -37,7 +40,8 @@ export function withAnswer(random: Random, rule: Rule, share: number): Rule {
   if (!path_includes.some((entry) => PATTERNS[groups - 1]!.includes(entry))) {
     path_includes.push(random.pick(PATTERNS[groups - 1]!));
   }
-  const target = random.pick(TARGETS[random.chance(0.1) ? 0 : groups]!);
+  const few = random.chance(0.1) ? 0 : groups;
+  const target = random.chance(0.02) ? LONG : random.pick(TARGETS[few]!);
   const paths = { path_match_type: 'regex', path_includes, path_excludes: [] } as const;
   return { ...rule, ...paths, target, preserve_path: false, target_mode: 'captures' };
 }

@@ -69,7 +69,7 @@ describe('a literal redirect', () => {
     expect(JSON.stringify(literal)).toBe(JSON.stringify(stored('redirect', {})));
   });
   it.each([['words'], [null], [1]])('does not have the mode %j', (target_mode) => {
-    expect(mistakes('redirect', { target_mode }).join()).toContain('`literal` or `captures`');
+    expect(mistakes('redirect', { target_mode }).join()).toContain('must be one of `literal`, `captures`');
   });
   it('inserts no groups, whatever its paths are', () => {
     expect(insertsGroups(rule('redirect', 1, { path_match_type: 'regex' }))).toBe(false);
