@@ -133,7 +133,7 @@ function isAcme({ method, path, query }: Facts): boolean {
 function dropPhase(run: Run): Ending | null {
   for (const rule of matching(run, 'drop')) {
     record(run, rule, 'block');
-    if (acts(run, rule)) return block(run, rule);
+    if (acts(run, rule)) return { ...block(run, rule), status: rule.status ?? 403 };
   }
   return null;
 }
@@ -220,6 +220,11 @@ function redirectPhase(run: Run): Ending | null {
   if (run.pinned !== null || isAcme(run.facts)) return null;
   for (const rule of matching(run, 'redirect')) {
     const location = redirectLocation(rule, run.facts);
+    if (typeof location === 'number') {
+      record(run, rule, 'refuse');
+      if (acts(run, rule)) return { action: 'refuse', status: location, rule: ref(run, rule) };
+      continue;
+    }
     const own = isOwnUrl(location, run.facts);
     record(run, rule, own ? 'self_redirect' : 'redirect');
     if (!own && acts(run, rule)) {

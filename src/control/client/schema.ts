@@ -4672,6 +4672,11 @@ export interface components {
             readonly ip_match_type: "include" | "exclude";
             /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter */
             readonly ips: readonly string[];
+            /**
+             * @description what the edge answers; default: 403, which is stored as absent
+             * @enum {number}
+             */
+            readonly status?: 403 | 404 | 410 | 421 | 429 | 451 | 503;
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
@@ -4757,6 +4762,11 @@ export interface components {
              * @default []
              */
             readonly ips?: readonly string[];
+            /**
+             * @description what the edge answers; default: 403, which is stored as absent
+             * @enum {number}
+             */
+            readonly status?: 403 | 404 | 410 | 421 | 429 | 451 | 503;
         };
         readonly DropRuleUpdate: {
             /**
@@ -4810,6 +4820,11 @@ export interface components {
             readonly ip_match_type?: "include" | "exclude";
             /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter */
             readonly ips?: readonly string[];
+            /**
+             * @description what the edge answers; default: 403, which is stored as absent
+             * @enum {number}
+             */
+            readonly status?: 403 | 404 | 410 | 421 | 429 | 451 | 503;
         };
         readonly DryRunEvidence: {
             /** @description `<type>/<id>` of the rule */
@@ -7034,7 +7049,7 @@ export interface components {
             readonly path_includes: readonly string[];
             /** @description paths that the rule does not apply to; they win over `path_includes` */
             readonly path_excludes: readonly string[];
-            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text */
+            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise */
             readonly target: string;
             /**
              * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
@@ -7045,6 +7060,11 @@ export interface components {
             readonly preserve_query: boolean;
             /** @description appends the request's path to the path of `target` */
             readonly preserve_path: boolean;
+            /**
+             * @description default: `literal`, which is stored as absent. `captures`: `$1`, `${1}` and `${name}` in `target`, after its host, insert groups of the first include entry that matches; only with `path_match_type: regex`, without `preserve_path`
+             * @enum {string}
+             */
+            readonly target_mode?: "literal" | "captures";
             /**
              * @description only in the answer to a create
              * @enum {string}
@@ -7113,7 +7133,7 @@ export interface components {
              * @default []
              */
             readonly path_excludes?: readonly string[];
-            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text */
+            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise */
             readonly target: string;
             /**
              * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
@@ -7131,6 +7151,11 @@ export interface components {
              * @default false
              */
             readonly preserve_path?: boolean;
+            /**
+             * @description default: `literal`, which is stored as absent. `captures`: `$1`, `${1}` and `${name}` in `target`, after its host, insert groups of the first include entry that matches; only with `path_match_type: regex`, without `preserve_path`
+             * @enum {string}
+             */
+            readonly target_mode?: "literal" | "captures";
         };
         readonly RedirectRuleUpdate: {
             /**
@@ -7170,7 +7195,7 @@ export interface components {
             readonly path_includes?: readonly string[];
             /** @description paths that the rule does not apply to; they win over `path_includes` */
             readonly path_excludes?: readonly string[];
-            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text */
+            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise */
             readonly target?: string;
             /**
              * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
@@ -7181,6 +7206,11 @@ export interface components {
             readonly preserve_query?: boolean;
             /** @description appends the request's path to the path of `target` */
             readonly preserve_path?: boolean;
+            /**
+             * @description default: `literal`, which is stored as absent. `captures`: `$1`, `${1}` and `${name}` in `target`, after its host, insert groups of the first include entry that matches; only with `path_match_type: regex`, without `preserve_path`
+             * @enum {string}
+             */
+            readonly target_mode?: "literal" | "captures";
         };
         readonly RewriteRule: {
             readonly id: number;

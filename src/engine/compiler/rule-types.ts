@@ -12,11 +12,13 @@ import {
   BREACH_ACTIONS,
   CACHE_MODES,
   CACHE_QUERY_MODES,
+  DROP_STATUSES,
   ERROR_PAGE_MODES,
   FINGERPRINT_ACTIONS,
   LB_TYPES,
   ORIGIN_SCHEMES,
   type OriginScheme,
+  REDIRECT_TARGET_MODES,
   REWRITE_QUERY_MODES,
   type RuleType,
   UNINSPECTED_MODES,
@@ -109,6 +111,7 @@ const PLAIN = {
 const TYPES: { readonly [T in RuleType]: TypeCompiler<Extract<Rule, { readonly type: T }>> } = {
   drop: {
     ...PLAIN,
+    action: ({ status = DROP_STATUSES[0] }) => DROP_STATUSES.indexOf(status),
     flags: ({ country_match_type, ip_match_type }) =>
       (country_match_type === 'exclude' ? FLAG.excludeCountries : 0) |
       (ip_match_type === 'exclude' ? FLAG.excludeAddresses : 0),
@@ -120,6 +123,11 @@ const TYPES: { readonly [T in RuleType]: TypeCompiler<Extract<Rule, { readonly t
       ...(countries.length > 0 && country_match_type === 'include' ? [countryOption(countries)] : []),
       ...(ips.length > 0 && ip_match_type === 'include' ? [addressOption(ips)] : []),
     ],
+    fields: (draft, { status = DROP_STATUSES[0] }) => {
+      if (status !== DROP_STATUSES[0]) draft.recent = true;
+      return NONE;
+    },
+    print: ({ action }) => (action === 0 ? {} : { status: DROP_STATUSES[action] }),
   },
   fingerprint: {
     ...PLAIN,
@@ -155,9 +163,11 @@ const TYPES: { readonly [T in RuleType]: TypeCompiler<Extract<Rule, { readonly t
   },
   redirect: {
     ...PLAIN,
-    fields: ({ words, strings }, { status_code, target, preserve_query, preserve_path }) => {
+    action: ({ target_mode = REDIRECT_TARGET_MODES[0] }) => REDIRECT_TARGET_MODES.indexOf(target_mode),
+    fields: (draft, { status_code, target, preserve_query, preserve_path, target_mode }) => {
+      if (target_mode === 'captures') draft.recent = true;
       const preserved = [preserve_query ? 1 : 0, preserve_path ? 1 : 0];
-      return placeWords(words, [status_code, placeString(strings, target), ...preserved]);
+      return placeWords(draft.words, [status_code, placeString(draft.strings, target), ...preserved]);
     },
     print: printRedirect,
   },
@@ -384,6 +394,7 @@ function printRedirect(rule: RuleWords): Printed {
     target: textOf(rule, REDIRECT_FIELDS.target),
     preserve_query: wordOf(rule, REDIRECT_FIELDS.preserveQuery) === 1,
     preserve_path: wordOf(rule, REDIRECT_FIELDS.preservePath) === 1,
+    ...(rule.action === 0 ? {} : { target_mode: REDIRECT_TARGET_MODES[rule.action] }),
   };
 }
 
