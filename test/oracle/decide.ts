@@ -7,7 +7,15 @@ import type { Facts } from './facts.ts';
 import { ruleMatches } from './filters.ts';
 import { altOrigin, type Origins, poolOrigin, recordOrigin, routeOrigin } from './origins.ts';
 import type { Rates, RateVerdict } from './rates.ts';
-import { cachedQuery, cacheKey, isOwnUrl, redirectLocation, rewritePath, rewriteQuery } from './rewrite.ts';
+import {
+  cachedQuery,
+  cacheKey,
+  isOwnUrl,
+  redirectEntry,
+  redirectLocation,
+  rewritePath,
+  rewriteQuery,
+} from './rewrite.ts';
 import type {
   CacheDirective,
   Decision,
@@ -228,7 +236,12 @@ function redirectPhase(run: Run): Ending | null {
     const own = isOwnUrl(location, run.facts);
     record(run, rule, own ? 'self_redirect' : 'redirect');
     if (!own && acts(run, rule)) {
-      return { action: 'redirect', status: rule.status_code, rule: ref(run, rule), location };
+      return {
+        action: 'redirect',
+        status: redirectEntry(rule, run.facts)?.status ?? rule.status_code,
+        rule: ref(run, rule),
+        location,
+      };
     }
   }
   return null;

@@ -1,6 +1,6 @@
 /** What rewrite, redirect and cache rules make of a URL (semantics §5 rewrite, redirect, cache). */
 import type { CacheRule, RedirectRule, RewriteRule } from '../../src/rules/model/types.ts';
-import type { Facts } from './facts.ts';
+import type { Facts, Redirected } from './facts.ts';
 import { pathForms } from './filters.ts';
 import { parseAuthority } from './host.ts';
 import { defaultPort, hasDotSegment } from './path.ts';
@@ -165,7 +165,8 @@ function computed(target: Parts, rule: RedirectRule, facts: Facts): Parts {
 }
 
 /** The `Location` of a redirect; the status of a refusal if its groups make none. */
-export function redirectLocation(rule: RedirectRule, facts: Facts): string | number {
+export function redirectLocation(given: RedirectRule, facts: Facts): string | number {
+  const rule = { ...given, target: redirectEntry(given, facts)?.to ?? given.target };
   if (rule.target_mode !== 'captures') return wholeLocation(cut(rule.target), rule, facts);
   const location = wholeLocation(computed(cut(rule.target), rule, facts), rule, facts);
   if (location.length > 16_384) return 414;
@@ -183,6 +184,14 @@ function wholeLocation(target: Parts, rule: RedirectRule, facts: Facts): string 
     query += joint + facts.query;
   }
   return encodeUri(origin + path + query + target.fragment);
+}
+
+/** The entry of a redirect's list for the request's path; `null`: the rule has no list, or the list no entry for it. */
+export function redirectEntry({ targets }: RedirectRule, facts: Facts): Redirected | null {
+  if (targets === undefined) return null;
+  const entries = facts.redirects.get(targets) ?? [];
+  const has = (path: string) => entries.find(({ from }) => percentDecode(from) === path);
+  return has(facts.path) ?? (facts.twin === null ? null : (has(facts.twin) ?? null)) ?? null;
 }
 
 /** Whether a location is the request's own URL. */

@@ -42,6 +42,28 @@ function mapEntries(rule: Rule, map: (kind: ListKind, entries: readonly Entry[])
   return { ...made, conditions: Object.fromEntries(changed) } as unknown as Rule;
 }
 
+const TARGETS = ['/new', '/a/b', 'https://other.test/x?y=1', '/%20', '/a?b'];
+
+/** Some redirects answer a list of paths that rules name, instead of one target. */
+function withRedirects(random: Random, ruleSet: RuleSet): RuleSet {
+  const paths = ruleSet.rules.flatMap((rule) => ('path_includes' in rule ? rule.path_includes : []));
+  const found = [...paths, '/', '/a', '/a/b', '/x.php'].map((from) => ({
+    from,
+    to: random.pick(TARGETS),
+    ...(random.chance(0.5) ? { status: random.pick([301, 308] as const) } : {}),
+  }));
+  const entries = found.filter((entry) => readEntries('redirect', [entry]).ok);
+  const read = readEntries('redirect', entries);
+  const list: EntryList = { name: 'moved', kind: 'redirect', entries: read.ok ? read.entries : [] };
+  const rules = ruleSet.rules.map((rule): Rule => {
+    if (rule.type !== 'redirect' || random.chance(0.5)) return rule;
+    const { target_mode: _, ...others } = rule;
+    const filter = { path_match_type: 'wildcard', path_includes: ['/*'], path_excludes: [] } as const;
+    return { ...others, ...filter, preserve_path: false, target: '', targets: '@moved' };
+  });
+  return { ...ruleSet, rules, lists: [...(ruleSet.lists ?? []), list] };
+}
+
 /** A rule set some of whose rules name lists, `share` of their entries. */
 export function withLists(random: Random, ruleSet: RuleSet, share: number): RuleSet {
   const found = new Map<ListKind, Entry[]>(KINDS.map((kind) => [kind, []]));
@@ -63,5 +85,5 @@ export function withLists(random: Random, ruleSet: RuleSet, share: number): Rule
       entries.flatMap((entry) => (random.chance(share) ? [`@${kind}-${random.int(EACH)}`] : [entry])),
     ),
   );
-  return { ...ruleSet, rules, lists };
+  return withRedirects(random, { ...ruleSet, rules, lists });
 }

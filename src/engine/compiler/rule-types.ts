@@ -34,6 +34,7 @@ import {
   EJECTIONS,
   FLAG,
   FLAG_ACTION_SHIFT,
+  LIST,
   META,
   NONE,
   PAGE_FIELDS,
@@ -45,6 +46,7 @@ import {
   POOL_ORIGIN,
   RATE_FIELDS,
   REDIRECT_FIELDS,
+  REDIRECT_LISTED,
   REWRITE_FIELDS,
   ROUTE_FIELDS,
   SLOT,
@@ -59,7 +61,7 @@ import {
   type FilingOption,
   fingerprintOptions,
 } from './filing-keys.ts';
-import { placeAddresses, placeBotKinds, placeCountries, placeFingerprints } from './filters.ts';
+import { placeAddresses, placeBotKinds, placeCountries, placeFingerprints, placeList } from './filters.ts';
 import { placePattern } from './patterns.ts';
 
 /** A part of the printed plan; JSON-safe. */
@@ -163,11 +165,13 @@ const TYPES: { readonly [T in RuleType]: TypeCompiler<Extract<Rule, { readonly t
   },
   redirect: {
     ...PLAIN,
-    action: ({ target_mode = REDIRECT_TARGET_MODES[0] }) => REDIRECT_TARGET_MODES.indexOf(target_mode),
-    fields: (draft, { status_code, target, preserve_query, preserve_path, target_mode }) => {
+    action: ({ targets, target_mode = REDIRECT_TARGET_MODES[0] }) =>
+      targets === undefined ? REDIRECT_TARGET_MODES.indexOf(target_mode) : REDIRECT_LISTED,
+    fields: (draft, { status_code, target, preserve_query, preserve_path, target_mode, targets }) => {
       if (target_mode === 'captures') draft.recent = true;
       const preserved = [preserve_query ? 1 : 0, preserve_path ? 1 : 0];
-      return placeWords(draft.words, [status_code, placeString(draft.strings, target), ...preserved]);
+      const place = targets === undefined ? placeString(draft.strings, target) : placeList(draft, targets);
+      return placeWords(draft.words, [status_code, place, ...preserved]);
     },
     print: printRedirect,
   },
@@ -391,11 +395,20 @@ function printWaf(rule: RuleWords): Printed {
 function printRedirect(rule: RuleWords): Printed {
   return {
     status_code: wordOf(rule, REDIRECT_FIELDS.status),
-    target: textOf(rule, REDIRECT_FIELDS.target),
+    ...printTarget(rule),
     preserve_query: wordOf(rule, REDIRECT_FIELDS.preserveQuery) === 1,
     preserve_path: wordOf(rule, REDIRECT_FIELDS.preservePath) === 1,
-    ...(rule.action === 0 ? {} : { target_mode: REDIRECT_TARGET_MODES[rule.action] }),
+    ...(rule.action === 0 || rule.action === REDIRECT_LISTED
+      ? {}
+      : { target_mode: REDIRECT_TARGET_MODES[rule.action] }),
   };
+}
+
+function printTarget(rule: RuleWords): Printed {
+  if (rule.action !== REDIRECT_LISTED) return { target: textOf(rule, REDIRECT_FIELDS.target) };
+  const { plan } = rule;
+  const list = wordOf(rule, REDIRECT_FIELDS.target) * LIST.size;
+  return { targets: `@${decodeString(plan, plan.lists[list + LIST.name]!)}` };
 }
 
 function printCache(rule: RuleWords): Printed {

@@ -58,8 +58,13 @@ function entriesOf(
           { kind: 'ip', path: ['ips'], entries: rule.ips } as const,
         ]
       : [];
+  const targets =
+    rule.type === 'redirect' && rule.targets !== undefined
+      ? [{ kind: 'redirect', path: ['targets'], entries: [rule.targets] } as const]
+      : [];
   return [
     ...own,
+    ...targets,
     ...hosts.map((field) => ({ kind: 'host' as const, path: [field], entries: rule[field] })),
     ...paths,
     ...inConditions,
@@ -72,7 +77,9 @@ const CONDITION_KINDS = { ips: 'ip', countries: 'country', asns: 'asn', user_age
 export function listsOf(rule: Rule): readonly NamedList[] {
   return entriesOf(rule).flatMap(({ kind, path, entries }) =>
     entries.flatMap((entry, index) =>
-      namesList(entry) ? [{ name: entry.slice(1), kind, path: [...path, index] }] : [],
+      namesList(entry)
+        ? [{ name: entry.slice(1), kind, path: kind === 'redirect' ? path : [...path, index] }]
+        : [],
     ),
   );
 }

@@ -52,7 +52,10 @@ export interface Circle {
 export function likelyCircles(ruleSet: RuleSet): readonly Circle[] {
   const zone = readZone(ruleSet);
   const enforced = ruleSet.rules.filter(({ enabled, action_mode }) => enabled && action_mode === 'enforce');
-  const redirects = enforced.filter((rule): rule is RedirectRule => rule.type === 'redirect');
+  // Of a list the targets are too many to follow.
+  const redirects = enforced.filter(
+    (rule): rule is RedirectRule => rule.type === 'redirect' && rule.targets === undefined,
+  );
   const leading = redirects.filter((rule) => leadsWithin(rule, zone));
   if (leading.length < 2) return [];
   const found = circlesFrom(startsOf(leading, zone), compileSubject({ ...ruleSet, rules: redirects }));

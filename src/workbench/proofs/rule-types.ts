@@ -318,12 +318,19 @@ function wafChanges({ threshold, paranoia, body_cap_kb, exclusions, rule_exclude
 }
 
 function redirectChanges(rule: RedirectRule): Changes {
-  const { status_code, target, preserve_path, preserve_query, target_mode } = rule;
+  const { status_code, preserve_query, targets } = rule;
   return [
     ['status_code', after(REDIRECT_STATUSES, status_code)],
+    ...(targets === undefined ? targetChanges(rule) : []),
+    ['preserve_query', !preserve_query],
+  ];
+}
+
+/** Changes of a redirect that has one target. */
+function targetChanges({ target, preserve_path, target_mode }: RedirectRule): Changes {
+  return [
     ['target', longer(target)],
     target_mode === 'captures' ? ['target_mode', 'literal'] : ['preserve_path', !preserve_path],
-    ['preserve_query', !preserve_query],
   ];
 }
 

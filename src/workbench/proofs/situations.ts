@@ -126,7 +126,8 @@ function withServed(space: Space, plan: number, box: Box): Box {
  */
 export function endedBy(around: SubjectSpace, rule: SubjectRule): readonly Box[] {
   const box = matchedBy(around, rule);
-  if (box === null) return [];
+  // Whether an entry of a list leads to the request's own URL is not known here.
+  if (box === null || rule.isListed) return [];
   return rule.ending === 'unless_own_url' ? elsewhere(around.space, rule, box) : [box];
 }
 
@@ -191,7 +192,7 @@ function canonicalPath(path: string): string | null {
 export function redirectExtras(subjects: readonly Subject[]): SpaceExtras {
   const targets = subjects.flatMap(({ rules }) =>
     rules
-      .filter(({ type }) => type === 'redirect')
+      .filter(({ type, isListed }) => type === 'redirect' && !isListed)
       .map(({ target, takesGroups }) => ({ ...splitTarget(target), takesGroups })),
   );
   const hosts = targets.flatMap(({ host }) => (host === null || host === '' ? [] : [host]));

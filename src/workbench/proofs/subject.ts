@@ -8,7 +8,14 @@ import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/evaluate.ts';
 import { isContentAddressed, refOfSlot } from '../../engine/evaluator/identity.ts';
 import { createLoaded, type LoadedPlan, textOf } from '../../engine/evaluator/loaded.ts';
-import { FLAG, FLAG_ACTION_SHIFT, META, REDIRECT_FIELDS, SLOT } from '../../engine/plan/layout.ts';
+import {
+  FLAG,
+  FLAG_ACTION_SHIFT,
+  META,
+  REDIRECT_FIELDS,
+  REDIRECT_LISTED,
+  SLOT,
+} from '../../engine/plan/layout.ts';
 import { openPlan, seal } from '../../engine/plan/seal.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
@@ -25,6 +32,8 @@ export interface SubjectRule {
   readonly isTag: boolean;
   /** What the rule does depends on which of its path patterns is the first that matches. */
   readonly takesGroups: boolean;
+  /** A redirect with a list of targets. */
+  readonly isListed: boolean;
   /** Of a redirect; with references to groups if `takesGroups`. */
   readonly target: string;
   readonly preservesPath: boolean;
@@ -81,6 +90,7 @@ function readRule(loaded: LoadedPlan, slot: number): SubjectRule | null {
   const type = RULE_TYPES[flags & FLAG.type]!;
   const isRedirect = type === 'redirect';
   const words = planRule(loaded, slot);
+  const isListed = isRedirect && words.action === REDIRECT_LISTED;
   const { ending, isTag, takesGroups } = knownOf(type);
   return {
     slot,
@@ -90,7 +100,8 @@ function readRule(loaded: LoadedPlan, slot: number): SubjectRule | null {
     ending: ending(words),
     isTag: isTag(words),
     takesGroups: takesGroups(words),
-    target: isRedirect ? words.text(REDIRECT_FIELDS.target) : '',
+    isListed,
+    target: isRedirect && !isListed ? words.text(REDIRECT_FIELDS.target) : '',
     preservesPath: isRedirect && words.word(REDIRECT_FIELDS.preservePath) === 1,
     preservesQuery: isRedirect && words.word(REDIRECT_FIELDS.preserveQuery) === 1,
   };

@@ -8,9 +8,10 @@ import { hasDotSegment, mergeLeadingSlashes } from '../../../base/paths/path.ts'
 import type { CaptureGroups } from '../../../base/regex/regex.ts';
 import { MAX_LOCATION_CHARACTERS } from '../../../base/vocabulary/limits.ts';
 import { REDIRECT_TARGET_MODES } from '../../../base/vocabulary/vocabulary.ts';
-import { FLAG_ACTION_SHIFT, REDIRECT_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
+import { FLAG_ACTION_SHIFT, REDIRECT_FIELDS, REDIRECT_LISTED, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { RuleExplanation } from '../checks.ts';
 import { defaultPort, type Facts } from '../facts.ts';
+import { redirectOf, rowOf } from '../lists.ts';
 import { textOf } from '../loaded.ts';
 import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 import { groupsText, sentCaptures, substitute } from './captures.ts';
@@ -27,13 +28,8 @@ export function redirect(context: Context, run: Run): boolean {
     if (self || !acts(context, run, slot)) continue;
     endPhase(context, REDIRECT);
     if (refused) return end(run, 'refuse', { status: location, rule: refOf(context, slot) });
-    const { words } = context.loaded.plan;
-    const fields = slotWord(context, slot, SLOT.fields);
     run.location = location;
-    return end(run, 'redirect', {
-      status: words[fields + REDIRECT_FIELDS.status]!,
-      rule: refOf(context, slot),
-    });
+    return end(run, 'redirect', { status: statusOf(context, slot), rule: refOf(context, slot) });
   }
   return false;
 }
@@ -72,13 +68,35 @@ function locationOf(context: Context, slot: number): string | 400 | 414 {
   const { loaded } = context;
   const { words } = loaded.plan;
   const fields = slotWord(context, slot, SLOT.fields);
-  const written = textOf(loaded, words[fields + REDIRECT_FIELDS.target]!);
+  const place = words[fields + REDIRECT_FIELDS.target]!;
+  const written = isListed(context, slot) ? listedTarget(context, place).to : textOf(loaded, place);
   const takesGroups = hasCaptures(context, slot);
   const target = takesGroups ? withGroups(written, sentCaptures(context, slot)) : written;
   const location = encodeUri(complete(context, slot, target));
   if (!takesGroups) return location;
   if (location.length > MAX_LOCATION_CHARACTERS) return 414;
   return hasDotSegment(splitReference(location).path) ? 400 : location;
+}
+
+/** Whether the rule has a list of targets. */
+function isListed(context: Context, slot: number): boolean {
+  return slotWord(context, slot, SLOT.flags) >>> FLAG_ACTION_SHIFT === REDIRECT_LISTED;
+}
+
+/** The target and status (0: that of the rule) in list `number` for the path of the request, which one of its entries has. */
+function listedTarget({ loaded, facts }: Context, number: number): ReturnType<typeof redirectOf> {
+  const list = loaded.lists[number]!;
+  const row = rowOf(list, facts.path);
+  return redirectOf(list, row >= 0 ? row : rowOf(list, facts.pathWithoutParameters ?? ''));
+}
+
+/** The status that the rule answers. */
+function statusOf(context: Context, slot: number): number {
+  const { words } = context.loaded.plan;
+  const fields = slotWord(context, slot, SLOT.fields);
+  const status = words[fields + REDIRECT_FIELDS.status]!;
+  if (!isListed(context, slot)) return status;
+  return listedTarget(context, words[fields + REDIRECT_FIELDS.target]!).status || status;
 }
 
 /** Whether the rule's target names groups (`REDIRECT_TARGET_MODES`). */

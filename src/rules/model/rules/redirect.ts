@@ -8,14 +8,24 @@ import { REDIRECT_STATUSES, REDIRECT_TARGET_MODES } from '../../../base/vocabula
 import { type PATH_FIELDS, pathRule, type RuleOf } from '../common.ts';
 import { checked, flag, text } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
+import { judgeListName, namesList } from '../list-names.ts';
+import type { Problem } from '../report.ts';
 import { checkReferences } from '../substitution.ts';
 import { judgeRedirectTarget } from '../text-checks.ts';
 
+/** The name of a list. */
+const listName = checked(text(), (value) =>
+  namesList(value)
+    ? judgeListName(value.slice(1))
+    : { code: 'list_name', message: 'must be the name of a list after `@`' },
+);
+
 /** The fields that only this type has. */
 const FIELDS = {
-  target: checked(text(MAX_LOCATION_CHARACTERS), judgeRedirectTarget)
+  target: text(MAX_LOCATION_CHARACTERS)
+    .default('')
     .describe(
-      'an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise',
+      'required without `targets`: an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise',
     )
     .meta({ examples: ['https://www.example.com/new'] }),
   status_code: z
@@ -36,7 +46,43 @@ const FIELDS = {
       'default: `literal`, which is stored as absent. `captures`: `$1`, `${1}` and `${name}` in `target`, after its host, insert groups of the first include entry that matches; only with `path_match_type: regex`, without `preserve_path`',
     )
     .meta({ examples: ['captures'] }),
+  targets: listName
+    .optional()
+    .describe(
+      '`@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode`',
+    )
+    .meta({ examples: ['@old-urls'] }),
 };
+
+/** Checks that there is a target, or a list of them and nothing that only a target has. */
+const targets = crossCheck<Readonly<Record<string, unknown>>>(
+  ['target', 'targets', 'path_includes', 'path_match_type', 'preserve_path', 'target_mode'],
+  (written, scope) => {
+    const { target, targets: listed } = written;
+    if (listed === undefined) {
+      const problem = typeof target === 'string' ? judgeRedirectTarget(target) : NO_TARGET;
+      if (problem !== null) scope.error(['target'], problem);
+      return;
+    }
+    for (const [field, isFree] of BESIDE_TARGETS) {
+      if (isFree(written[field])) continue;
+      const message = 'must be left out while `targets` is set';
+      const remedy = field === 'target' ? 'leave one of the two out' : `leave \`${field}\` out`;
+      scope.error([field], { code: 'target_mode', message, remedy });
+    }
+  },
+);
+
+const NO_TARGET: Problem = { code: 'missing_field', message: 'is missing; it must be text', found: null };
+
+/** What fields may be beside `targets`: absent, or as they are by default, which answers have. */
+const BESIDE_TARGETS: readonly (readonly [string, (value: unknown) => boolean])[] = [
+  ['target', (value) => value === undefined || value === ''],
+  ['path_includes', (value) => value === undefined || (Array.isArray(value) && value.join() === '/*')],
+  ['path_match_type', (value) => value === undefined || value === 'wildcard'],
+  ['preserve_path', (value) => value === undefined || value === false],
+  ['target_mode', (value) => value === undefined || value === 'literal'],
+];
 
 /** The fields that the check of captures reads. */
 type TargetValues = Pick<FormValues<typeof FIELDS>, 'target' | 'target_mode' | 'preserve_path'> &
@@ -68,7 +114,7 @@ export const redirectForm = pathRule({
   summary: 'Answer with a redirect',
   example: { path_includes: ['/old/*'], target: '/new', status_code: 301 },
   fields: FIELDS,
-  checks: [captures],
+  checks: [{ ...targets, asWritten: true, ofAbsence: true }, captures],
   answered: ['www_record'],
   unused: ({ target_mode }) => (target_mode === REDIRECT_TARGET_MODES[0] ? { target_mode: undefined } : {}),
 });

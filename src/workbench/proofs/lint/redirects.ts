@@ -11,7 +11,9 @@ import type { Finding, LintContext } from './finding.ts';
 /** Checks the target of every enabled redirect. */
 export function lintRedirects({ enabled }: LintContext): readonly Finding[] {
   return enabled.flatMap((rule) =>
-    rule.type === 'redirect' ? [checkTarget(rule), checkLiteral(rule)].filter((one) => one !== null) : [],
+    rule.type === 'redirect' && rule.targets === undefined
+      ? [checkTarget(rule), checkLiteral(rule)].filter((one) => one !== null)
+      : [],
   );
 }
 
