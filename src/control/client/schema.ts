@@ -3552,7 +3552,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -3617,7 +3617,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -3692,7 +3692,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -3785,7 +3785,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -3800,7 +3800,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -3853,7 +3853,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -3875,7 +3875,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -3930,7 +3930,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -3945,7 +3945,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -4018,7 +4018,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -4033,7 +4033,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -4072,7 +4072,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4094,7 +4094,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -4127,7 +4127,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4142,7 +4142,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -4635,7 +4635,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -4650,7 +4650,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -4663,14 +4663,14 @@ export interface components {
              * @enum {string}
              */
             readonly country_match_type: "include" | "exclude";
-            /** @description ISO 3166-1 alpha-2 codes; empty: no country filter */
+            /** @description ISO 3166-1 alpha-2 codes, or `@name` of a list; empty: no country filter */
             readonly countries: readonly string[];
             /**
              * @description `include`: `ips` are dropped; `exclude`: every other address is, unknown ones too
              * @enum {string}
              */
             readonly ip_match_type: "include" | "exclude";
-            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter */
+            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form, or `@name` of a list; empty: no address filter */
             readonly ips: readonly string[];
             /**
              * @description what the edge answers; default: 403, which is stored as absent
@@ -4706,7 +4706,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4728,7 +4728,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -4747,7 +4747,7 @@ export interface components {
              */
             readonly country_match_type?: "include" | "exclude";
             /**
-             * @description ISO 3166-1 alpha-2 codes; empty: no country filter
+             * @description ISO 3166-1 alpha-2 codes, or `@name` of a list; empty: no country filter
              * @default []
              */
             readonly countries?: readonly string[];
@@ -4758,7 +4758,7 @@ export interface components {
              */
             readonly ip_match_type?: "include" | "exclude";
             /**
-             * @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter
+             * @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form, or `@name` of a list; empty: no address filter
              * @default []
              */
             readonly ips?: readonly string[];
@@ -4783,7 +4783,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4798,7 +4798,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -4811,14 +4811,14 @@ export interface components {
              * @enum {string}
              */
             readonly country_match_type?: "include" | "exclude";
-            /** @description ISO 3166-1 alpha-2 codes; empty: no country filter */
+            /** @description ISO 3166-1 alpha-2 codes, or `@name` of a list; empty: no country filter */
             readonly countries?: readonly string[];
             /**
              * @description `include`: `ips` are dropped; `exclude`: every other address is, unknown ones too
              * @enum {string}
              */
             readonly ip_match_type?: "include" | "exclude";
-            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter */
+            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form, or `@name` of a list; empty: no address filter */
             readonly ips?: readonly string[];
             /**
              * @description what the edge answers; default: 403, which is stored as absent
@@ -4883,7 +4883,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -4898,7 +4898,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -4951,7 +4951,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4973,7 +4973,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -5016,7 +5016,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -5031,7 +5031,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -5141,7 +5141,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -5193,7 +5193,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -5245,7 +5245,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -5883,7 +5883,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -5972,7 +5972,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6102,7 +6102,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6195,7 +6195,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -6210,7 +6210,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -6262,7 +6262,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6284,7 +6284,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -6340,7 +6340,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6355,7 +6355,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -6467,7 +6467,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -6482,7 +6482,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -6535,7 +6535,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6557,7 +6557,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -6609,7 +6609,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6624,7 +6624,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -7026,7 +7026,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -7041,7 +7041,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -7049,7 +7049,7 @@ export interface components {
             readonly path_includes: readonly string[];
             /** @description paths that the rule does not apply to; they win over `path_includes` */
             readonly path_excludes: readonly string[];
-            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise */
+            /** @description required without `targets`: an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise */
             readonly target: string;
             /**
              * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
@@ -7065,6 +7065,8 @@ export interface components {
              * @enum {string}
              */
             readonly target_mode?: "literal" | "captures";
+            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode` */
+            readonly targets?: string;
             /**
              * @description only in the answer to a create
              * @enum {string}
@@ -7099,7 +7101,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -7121,7 +7123,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -7133,8 +7135,11 @@ export interface components {
              * @default []
              */
             readonly path_excludes?: readonly string[];
-            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise */
-            readonly target: string;
+            /**
+             * @description required without `targets`: an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise
+             * @default
+             */
+            readonly target?: string;
             /**
              * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
              * @default 302
@@ -7156,6 +7161,8 @@ export interface components {
              * @enum {string}
              */
             readonly target_mode?: "literal" | "captures";
+            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode` */
+            readonly targets?: string;
         };
         readonly RedirectRuleUpdate: {
             /**
@@ -7172,7 +7179,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -7187,7 +7194,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -7195,7 +7202,7 @@ export interface components {
             readonly path_includes?: readonly string[];
             /** @description paths that the rule does not apply to; they win over `path_includes` */
             readonly path_excludes?: readonly string[];
-            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise */
+            /** @description required without `targets`: an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise */
             readonly target?: string;
             /**
              * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
@@ -7211,6 +7218,8 @@ export interface components {
              * @enum {string}
              */
             readonly target_mode?: "literal" | "captures";
+            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode` */
+            readonly targets?: string;
         };
         readonly RewriteRule: {
             readonly id: number;
@@ -7231,7 +7240,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -7246,7 +7255,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -7292,7 +7301,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -7314,7 +7323,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -7358,7 +7367,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -7373,7 +7382,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -7399,24 +7408,24 @@ export interface components {
             readonly schemes?: readonly ("http" | "https")[];
             /** @description addresses of visitors; an unknown one is in neither list */
             readonly ips?: {
-                /** @description addresses, CIDR prefixes and ranges that the rule applies to */
+                /** @description addresses, CIDR prefixes, ranges and names of lists (`@name`) that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
+                /** @description addresses, CIDR prefixes, ranges and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description countries of visitors; an unknown one is in neither list */
             readonly countries?: {
-                /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
+                /** @description ISO 3166-1 alpha-2 codes and names of lists (`@name`) that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
+                /** @description ISO 3166-1 alpha-2 codes and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
             readonly asns?: {
-                /** @description numbers of autonomous systems that the rule applies to */
-                readonly includes?: readonly number[];
-                /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                readonly excludes?: readonly number[];
+                /** @description numbers of autonomous systems and names of lists (`@name`) that the rule applies to */
+                readonly includes?: readonly (number | string)[];
+                /** @description numbers of autonomous systems and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly (number | string)[];
             };
             /** @description kinds of bots; a visitor that is no classified bot is in neither list */
             readonly bot_kinds?: {
@@ -7436,9 +7445,9 @@ export interface components {
             };
             /** @description User-Agents; an absent one is in neither list */
             readonly user_agents?: {
-                /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
+                /** @description wildcards over the User-Agent, without regard to case, and names of lists (`@name`), that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
+                /** @description wildcards over the User-Agent, without regard to case, and names of lists (`@name`), that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
@@ -7499,24 +7508,24 @@ export interface components {
             readonly schemes?: readonly ("http" | "https")[];
             /** @description addresses of visitors; an unknown one is in neither list */
             readonly ips?: {
-                /** @description addresses, CIDR prefixes and ranges that the rule applies to */
+                /** @description addresses, CIDR prefixes, ranges and names of lists (`@name`) that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
+                /** @description addresses, CIDR prefixes, ranges and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description countries of visitors; an unknown one is in neither list */
             readonly countries?: {
-                /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
+                /** @description ISO 3166-1 alpha-2 codes and names of lists (`@name`) that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
+                /** @description ISO 3166-1 alpha-2 codes and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
             readonly asns?: {
-                /** @description numbers of autonomous systems that the rule applies to */
-                readonly includes?: readonly number[];
-                /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                readonly excludes?: readonly number[];
+                /** @description numbers of autonomous systems and names of lists (`@name`) that the rule applies to */
+                readonly includes?: readonly (number | string)[];
+                /** @description numbers of autonomous systems and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly (number | string)[];
             };
             /** @description kinds of bots; a visitor that is no classified bot is in neither list */
             readonly bot_kinds?: {
@@ -7536,9 +7545,9 @@ export interface components {
             };
             /** @description User-Agents; an absent one is in neither list */
             readonly user_agents?: {
-                /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
+                /** @description wildcards over the User-Agent, without regard to case, and names of lists (`@name`), that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
+                /** @description wildcards over the User-Agent, without regard to case, and names of lists (`@name`), that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
@@ -7998,7 +8007,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -8013,7 +8022,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -8074,7 +8083,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -8096,7 +8105,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -8176,7 +8185,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -8191,7 +8200,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
