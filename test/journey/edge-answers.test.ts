@@ -47,7 +47,9 @@ describe('a node', requires(OPENSSL_MISSING), () => {
     expect(head.toLowerCase()).not.toContain('retry-after');
     if (status === 410) expect(body).toContain('<p>moved out</p>');
     else expect(body).toMatch(new RegExp(`<title>${status} [A-Z][^<]+</title>`));
-    expect(await ask(`HEAD /s/${status}`)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*\\r\\n\\r\\n$`));
+    expect(await ask(`HEAD /s/${status}`)).toMatch(
+      new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\\r\\n\\r\\n$`),
+    );
   });
 
   test('names no host that it serves in a 421 of a rule', async () => {
@@ -56,7 +58,7 @@ describe('a node', requires(OPENSSL_MISSING), () => {
       answer
         .split('\r\n\r\n', 2)[1]!
         .replace(/^[0-9a-f]+\r\n/i, '')
-        .replace(/\r\n0[^]*$/, ''),
+        .replace(/\r\n0[\s\S]*$/, ''),
     );
     expect(Object.keys(body)).toEqual(['error', 'id']);
   });
@@ -79,7 +81,8 @@ describe('a node', requires(OPENSSL_MISSING), () => {
   test.each([
     ['/go/a/b?x=1', '/a/b?x=1'],
     ['/go//evil.example/', '/evil.example/'],
-    ['/go/%2F%2Fevil.example', '/%2F%2Fevil.example'],
+    ['/go/%2F%2Fevil.example', '/evil.example'],
+    ['/go/a%2F%2Fevil.example', '/a%2F%2Fevil.example'],
     ['/go/\\evil.example', '/evil.example'],
     ['/go/a%0d%0aSet-Cookie:%20x=1', '/a%0d%0aSet-Cookie:%20x=1'],
     ['/go/%E9', '/%E9'],
@@ -87,7 +90,7 @@ describe('a node', requires(OPENSSL_MISSING), () => {
     const head = (await ask(`GET ${target}`)).split('\r\n\r\n', 1)[0]!;
     expect(head).toMatch(/^HTTP\/1\.1 301 /);
     expect(/^location: (.*)$/im.exec(head)?.[1]?.trim()).toBe(location);
-    expect(head.toLowerCase()).not.toContain('set-cookie');
+    expect(head).not.toMatch(/^set-cookie/im);
   });
 
   test('refuses what would be a dot segment', async () => {
