@@ -41,7 +41,7 @@ export function withAnswer(random: Random, rule: Rule, share: number): Rule {
     path_includes.push(random.pick(PATTERNS[groups - 1]!));
   }
   const few = random.chance(0.1) ? 0 : groups;
-  const target = random.chance(0.08) ? LONG : random.pick(TARGETS[few]!);
+  const target = random.chance(0.2) ? LONG : random.pick(TARGETS[few]!);
   const paths = { path_match_type: 'regex', path_includes, path_excludes: [] } as const;
   return { ...rule, ...paths, target, preserve_path: false, target_mode: 'captures' };
 }
