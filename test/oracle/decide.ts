@@ -263,12 +263,12 @@ function captchaPhase(run: Run): Ending | null {
   return solved(run, asker) ? null : challenge(run, asker);
 }
 
-/** The rewrite rule that acts, and the path it makes; a `null` path refuses the request. */
-function chooseRewrite(run: Run): { rule: RewriteRule; path: string | null } | null {
+/** The rewrite rule that acts, and the path it makes, or the status that refuses the request. */
+function chooseRewrite(run: Run): { rule: RewriteRule; path: string | 400 | 414 } | null {
   if (run.pinned !== null || isAcme(run.facts)) return null;
   for (const rule of matching(run, 'rewrite')) {
     const path = rewritePath(rule, run.facts);
-    record(run, rule, path === null ? 'refuse' : 'rewrite');
+    record(run, rule, typeof path === 'number' ? 'refuse' : 'rewrite');
     if (acts(run, rule)) return { rule, path };
   }
   return null;
@@ -310,13 +310,14 @@ function chooseOrigin(run: Run): { rule: RuleRef | null; origin: Origin } {
 
 function forwardPhase(run: Run): Ending {
   const rewrite = chooseRewrite(run);
-  if (rewrite?.path === null) return { action: 'refuse', status: 400, rule: ref(run, rewrite.rule) };
+  const path = rewrite?.path ?? run.facts.forwarded;
+  if (typeof path === 'number') return { action: 'refuse', status: path, rule: ref(run, rewrite!.rule) };
   const { rule: cacheRule, cache } = chooseCache(run);
   return {
     action: 'forward',
     status: null,
     ...chooseOrigin(run),
-    path: rewrite?.path ?? run.facts.forwarded,
+    path,
     query: rewriteQuery(rewrite?.rule ?? null, cachedQuery(cacheRule, run.facts)),
     cache,
   };

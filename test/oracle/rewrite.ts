@@ -89,8 +89,8 @@ function substituted(text: string, group: (name: string) => string): string {
   );
 }
 
-/** The path the origin gets; `null` when the outcome holds a dot segment and the request is refused. */
-export function rewritePath(rule: RewriteRule, facts: Facts): string | null {
+/** The path the origin gets, or the status that refuses a request whose path holds a dot segment or is too long. */
+export function rewritePath(rule: RewriteRule, facts: Facts): string | 400 | 414 {
   if (rule.path_target === '') return facts.forwarded;
   let path = rule.path_target;
   if (rule.path_match_type === 'regex') {
@@ -98,7 +98,8 @@ export function rewritePath(rule: RewriteRule, facts: Facts): string | null {
     path = substituted(path, (name) => group(name) ?? '');
   }
   path = encodeUri(path.replace(/^\/+/, '/'));
-  return hasDotSegment(percentDecode(path)) ? null : path;
+  if (path.length > 16_384) return 414;
+  return hasDotSegment(percentDecode(path)) ? 400 : path;
 }
 
 /** The query the origin gets; `kept` is what the cache rule, if any, left of the visitor's. */

@@ -1,6 +1,7 @@
 /** Phase 8: the first rewrite changes the path and query that the origin gets. */
 import { encodeUri } from '../../../base/octets/octets.ts';
 import { hasDotSegment, mergeLeadingSlashes } from '../../../base/paths/path.ts';
+import { MAX_LOCATION_CHARACTERS } from '../../../base/vocabulary/limits.ts';
 import { REWRITE_QUERY_MODES } from '../../../base/vocabulary/vocabulary.ts';
 import { FLAG_ACTION_SHIFT, REWRITE_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { RuleExplanation } from '../checks.ts';
@@ -12,21 +13,27 @@ const REWRITE = typeIndex('rewrite');
 
 /**
  * Writes `run.path` if the path changes, and the rule's slot for `rewrittenQuery`. Ends the request if the new
- * path has a dot segment.
+ * path has a dot segment, or its groups make it too long.
  */
 export function rewrite(context: Context, run: Run): boolean {
   for (let slot = nextMatch(context, REWRITE); slot >= 0; slot = nextMatch(context, REWRITE)) {
     const path = rewrittenPath(context, slot);
-    const refused = path !== null && hasDotSegment(path);
-    record(context, run, slot, refused ? 'refuse' : 'rewrite');
+    const status = path === null ? 0 : refusalOf(path);
+    record(context, run, slot, status === 0 ? 'rewrite' : 'refuse');
     if (!acts(context, run, slot)) continue;
     endPhase(context, REWRITE);
-    if (refused) return end(run, 'refuse', { status: 400, rule: refOf(context, slot) });
+    if (status !== 0) return end(run, 'refuse', { status, rule: refOf(context, slot) });
     run.path = path;
     run.rewrittenBy = slot;
     return false;
   }
   return false;
+}
+
+/** The status that refuses a path which no origin may get, or 0. A target may name one group many times. */
+function refusalOf(path: string): 0 | 400 | 414 {
+  if (path.length > MAX_LOCATION_CHARACTERS) return 414;
+  return hasDotSegment(path) ? 400 : 0;
 }
 
 /** The path that the origin gets, or `null` if the rule does not change it. */
@@ -38,7 +45,8 @@ function rewrittenPath(context: Context, slot: number): string | null {
   if (target === '') return null;
   if (!takesGroups(context, slot)) return encodeUri(mergeLeadingSlashes(target));
   const captures = sentCaptures(context, slot);
-  return encodeUri(mergeLeadingSlashes(substitute(target, { captures, most: Number.POSITIVE_INFINITY })));
+  const path = substitute(target, { captures, most: MAX_LOCATION_CHARACTERS });
+  return encodeUri(mergeLeadingSlashes(path));
 }
 
 /** Whether the rule's paths are regexes, whose groups its target may name. */
@@ -60,10 +68,13 @@ export function rewrittenQuery(context: Context, run: Run): string | null {
 
 /** What a trace says of rewrite rules. */
 export const rewriteExplanation: RuleExplanation = {
-  reason: ({ context }, slot, effect) =>
-    effect === 'refuse'
-      ? { code: 'dot_segment', text: `${rewriteText(context, slot)} holds a dot segment` }
-      : { code: 'rewritten', text: rewriteText(context, slot) },
+  reason({ context }, slot, effect) {
+    if (effect !== 'refuse') return { code: 'rewritten', text: rewriteText(context, slot) };
+    if (refusalOf(rewrittenPath(context, slot)!) === 400)
+      return { code: 'dot_segment', text: `${rewriteText(context, slot)} holds a dot segment` };
+    const text = `its path is longer than ${MAX_LOCATION_CHARACTERS} characters`;
+    return { code: 'long_location', text };
+  },
 };
 
 function rewriteText(context: Context, slot: number): string {
