@@ -34,7 +34,7 @@ import {
   form,
   type Stored,
 } from './form.ts';
-import { judgeListName, namesList } from './list-names.ts';
+import { judgeListName, namesList } from './list-name.ts';
 import { type EntryProblem, judgeHostEntry, judgePathEntry } from './text-checks.ts';
 
 /**

@@ -39,7 +39,7 @@ import {
   text,
 } from './fields.ts';
 import type { FormScope, Stored } from './form.ts';
-import { judgeListName, namesList } from './list-names.ts';
+import { judgeListName, namesList } from './list-name.ts';
 import type { Problem } from './report.ts';
 import { warnHostBits } from './text-checks.ts';
 

@@ -8,7 +8,7 @@ import { REDIRECT_STATUSES, REDIRECT_TARGET_MODES } from '../../../base/vocabula
 import { type PATH_FIELDS, pathRule, type RuleOf } from '../common.ts';
 import { checked, flag, text } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
-import { judgeListName, namesList } from '../list-names.ts';
+import { judgeListName, namesList } from '../list-name.ts';
 import type { Problem } from '../report.ts';
 import { checkReferences } from '../substitution.ts';
 import { judgeRedirectTarget } from '../text-checks.ts';
