@@ -6484,6 +6484,8 @@ export interface components {
              * @enum {string}
              */
             readonly key_by: "ip" | "ip_path";
+            /** @description what a count is for, in place of `key_by`: `ip` (IPv6: per /64), `path`, `country`, `asn`, `ja4`, `header:<name>`, `cookie:<name>`, `query:<name>`; of a repeated value the first, an absent one is the empty text. An empty list: as `key_by` says */
+            readonly key_parts?: readonly string[];
             /**
              * @description what happens above the limit: `drop` answers 429 with `Retry-After`, `captcha` challenges
              * @enum {string}
@@ -6567,6 +6569,8 @@ export interface components {
              * @enum {string}
              */
             readonly key_by?: "ip" | "ip_path";
+            /** @description what a count is for, in place of `key_by`: `ip` (IPv6: per /64), `path`, `country`, `asn`, `ja4`, `header:<name>`, `cookie:<name>`, `query:<name>`; of a repeated value the first, an absent one is the empty text. An empty list: as `key_by` says */
+            readonly key_parts?: readonly string[];
             /**
              * @description what happens above the limit: `drop` answers 429 with `Retry-After`, `captcha` challenges
              * @default drop
@@ -6626,6 +6630,8 @@ export interface components {
              * @enum {string}
              */
             readonly key_by?: "ip" | "ip_path";
+            /** @description what a count is for, in place of `key_by`: `ip` (IPv6: per /64), `path`, `country`, `asn`, `ja4`, `header:<name>`, `cookie:<name>`, `query:<name>`; of a repeated value the first, an absent one is the empty text. An empty list: as `key_by` says */
+            readonly key_parts?: readonly string[];
             /**
              * @description what happens above the limit: `drop` answers 429 with `Retry-After`, `captcha` challenges
              * @enum {string}

@@ -17,11 +17,20 @@ import {
   LB_TYPES,
   ORIGIN_SCHEMES,
   type OriginScheme,
+  RATE_PARTS,
+  type RatePart,
   REWRITE_QUERY_MODES,
   type RuleType,
   UNINSPECTED_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
-import type { CacheRule, ErrorPageRule, OriginPoolRule, Rule, WafRule } from '../../rules/model/types.ts';
+import type {
+  CacheRule,
+  ErrorPageRule,
+  OriginPoolRule,
+  RateLimitRule,
+  Rule,
+  WafRule,
+} from '../../rules/model/types.ts';
 import {
   BOT_FIELDS,
   CACHE_FIELDS,
@@ -42,13 +51,18 @@ import {
   POOL_HEALTH,
   POOL_ORIGIN,
   RATE_FIELDS,
+  RATE_OPTIONS,
+  RATE_PART,
   REDIRECT_FIELDS,
   REWRITE_FIELDS,
   ROUTE_FIELDS,
   SLOT,
+  type SourceKind,
+  VALUE_SOURCE,
   WAF_EXCLUSION,
   WAF_FIELDS,
 } from '../plan/layout.ts';
+import { placeSource } from './conditions.ts';
 import { type PlanDraft, placeString, placeWords } from './draft.ts';
 import {
   addressOption,
@@ -143,8 +157,7 @@ const TYPES: { readonly [T in RuleType]: TypeCompiler<Extract<Rule, { readonly t
   rate_limit: {
     ...PLAIN,
     action: (rule) => BREACH_ACTIONS.indexOf(rule.on_breach),
-    fields: ({ words }, { limit, burst, window_sec, key_by }) =>
-      placeWords(words, [limit, burst, window_sec, key_by === 'ip_path' ? 1 : 0]),
+    fields: placeRate,
     print: printRateLimit,
   },
   waf: {
@@ -230,6 +243,23 @@ export function printFields(plan: Plan, type: RuleType, row: Uint32Array): Print
 function portAndScheme(port: number | null, scheme: OriginScheme): readonly [number, number] {
   const number = ORIGIN_SCHEMES.indexOf(scheme);
   return [port ?? DEFAULT_PORTS[number]!, number];
+}
+
+/** The fields of a rate limit. A rule without what version 5 added has the words of earlier versions. */
+function placeRate(draft: PlanDraft, rule: RateLimitRule): number {
+  const { limit, burst, window_sec, key_by, key_parts } = rule;
+  const options = key_by === 'ip_path' ? RATE_OPTIONS.perPath : 0;
+  const counted = [limit, burst, window_sec];
+  if (key_parts === undefined) return placeWords(draft.words, [...counted, options]);
+  draft.recent = true;
+  const rows = key_parts.flatMap((part) => {
+    const [kind = '', ...name] = part.split(':');
+    const number = RATE_PARTS.indexOf(kind as RatePart);
+    if (kind === 'ip' || kind === 'path') return [number, NONE];
+    return [number, placeSource(draft, { kind: kind as SourceKind, name: name.join(':') })];
+  });
+  const parts = placeWords(draft.words, [key_parts.length, ...rows]);
+  return placeWords(draft.words, [...counted, options | RATE_OPTIONS.extended, parts]);
 }
 
 function placeWaf(draft: PlanDraft, rule: WafRule): number {
@@ -358,13 +388,27 @@ function printBotRoute(rule: RuleWords): Printed {
 }
 
 function printRateLimit(rule: RuleWords): Printed {
+  const options = wordOf(rule, RATE_FIELDS.options);
   return {
     limit: wordOf(rule, RATE_FIELDS.limit),
     burst: wordOf(rule, RATE_FIELDS.burst),
     window_sec: wordOf(rule, RATE_FIELDS.window),
-    key_by: wordOf(rule, RATE_FIELDS.perPath) === 1 ? 'ip_path' : 'ip',
+    key_by: (options & RATE_OPTIONS.perPath) !== 0 ? 'ip_path' : 'ip',
     on_breach: BREACH_ACTIONS[rule.action],
+    ...((options & RATE_OPTIONS.extended) !== 0 ? { key_parts: printParts(rule) } : {}),
   };
+}
+
+/** The parts of a key as the customer wrote them. */
+function printParts({ plan, at }: RuleWords): readonly string[] {
+  const rows = plan.words[at + RATE_FIELDS.parts]!;
+  return Array.from({ length: plan.words[rows]! }, (_, index) => {
+    const row = rows + 1 + index * RATE_PART.size;
+    const kind = RATE_PARTS[plan.words[row + RATE_PART.kind]!]!;
+    const source = plan.words[row + RATE_PART.source]! * VALUE_SOURCE.size;
+    const name = plan.valueSources[source + VALUE_SOURCE.name] ?? 0;
+    return name === 0 ? kind : `${kind}:${decodeString(plan, name)}`;
+  });
 }
 
 function printWaf(rule: RuleWords): Printed {

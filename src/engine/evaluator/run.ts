@@ -2,7 +2,7 @@
  * One pass over the phases: the real one, or the shadow's, in which dry_run rules act. Phases write into a run, and the
  * decision is made from it (`phases.ts`).
  */
-import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
+import { type RatePart, RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { FLAG, META, SLOT } from '../plan/layout.ts';
 import type { WafProgram } from '../waf/request/inspection.ts';
 import type { Pool, PoolState, Surroundings, TurnState } from './balancer.ts';
@@ -12,6 +12,7 @@ import type { Action, CacheDirective, Effect, Match, Origin, RuleRef, WafVerdict
 import type { Facts } from './facts.ts';
 import { keyOfSlot, refOfSlot, refText } from './identity.ts';
 import type { LoadedPlan } from './loaded.ts';
+import type { LoadedSource } from './loaded-conditions.ts';
 import { slotMatches } from './predicates.ts';
 
 /** Health and load of pool origins. `pool` is the id of the rule, `origin` the index in its `origins`. */
@@ -36,6 +37,18 @@ export interface LoadedPool {
   readonly around: Surroundings;
 }
 
+/** A part of the keys of a rate limit. */
+export interface LoadedPart {
+  readonly kind: RatePart;
+  /** What is read; `null`: the address, or the path. */
+  readonly source: LoadedSource | null;
+}
+
+/** The window of a rate limit with the parts of its keys but the address; none: the window says what its keys are. */
+export interface PartedWindow extends RateWindow {
+  readonly keyParts: readonly LoadedPart[];
+}
+
 /** A phase as `evaluate` runs it; see `PHASE_TABLE` in `phases.ts` for the order and the meaning of the fields. */
 export interface Step {
   readonly run: (context: Context, run: Run) => boolean;
@@ -55,7 +68,7 @@ export interface Context {
   readonly candidates: Candidates;
   readonly counters: Counters;
   /** Windows of rate limits by slot, made at their first use. */
-  readonly windows: Map<number, RateWindow>;
+  readonly windows: Map<number, PartedWindow>;
   readonly waf: WafProgram | null;
   /** Reports a fault to the embedder; never throws. */
   readonly reportFault: (error: unknown) => void;

@@ -343,8 +343,10 @@ interface RuleParts<T extends RuleType, Own extends Fields> extends RuleWords<Ow
   readonly nested?: Readonly<Record<string, readonly string[]>>;
   /** Fields of answers that a request may carry and that are ignored. */
   readonly answered?: readonly string[];
-  /** Own fields to empty before they are stored: those that have no effect beside the others. */
-  readonly unused?: (own: FormValues<Own>) => Partial<FormValues<Own>>;
+  /** Own fields to empty before they are stored, or `undefined` to leave them out: those that have no effect beside the others. */
+  readonly unused?: (own: FormValues<Own>) => {
+    readonly [K in keyof FormValues<Own>]?: FormValues<Own>[K] | undefined;
+  };
 }
 
 /** The shared fields of a type without a path filter, and of one with it. */
@@ -428,14 +430,16 @@ function wordsOf<Own extends Fields>({ summary, example, origins }: RuleWords<Ow
   return { summary, example, ...(origins === undefined ? {} : { origins }) };
 }
 
-/** Selects a type's own fields and empties those that have no effect (`RuleParts.unused`). */
+/** Selects a type's own fields, without those that are absent, and empties those that have no effect (`RuleParts.unused`). */
 function finishOwn<T extends RuleType, Own extends Fields>(
   { fields, unused }: RuleParts<T, Own>,
   values: object,
 ): FormValues<Own> {
   const own: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) own[name] = (values as Record<string, unknown>)[name];
-  return { ...own, ...unused?.(own as FormValues<Own>) } as FormValues<Own>;
+  Object.assign(own, unused?.(own as FormValues<Own>));
+  const present = Object.entries(own).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as FormValues<Own>;
 }
 
 /** The values that `isUnnarrowed` reads: conditions, and the filters on records, hosts and paths. */

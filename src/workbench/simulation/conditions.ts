@@ -70,6 +70,14 @@ function matchedOf(rules: readonly RuleTrace[], type: RuleTrace['type']): readon
   return rules.filter((rule) => rule.type === type && rule.outcome === 'matched');
 }
 
+/** Whether the rule is a rate limit whose key has the fact; with a sealed plan alone, the address is taken for its key. */
+function countsBy({ type, id }: RuleTrace, fact: string, { ruleSet }: Known): boolean {
+  if (type !== 'rate_limit') return false;
+  const rule = ruleSet?.rules.find((one) => one.type === type && one.id === id);
+  const parts = rule?.type === 'rate_limit' ? rule.key_parts : undefined;
+  return (parts ?? ['ip']).includes(fact);
+}
+
 /** Facts of the visitor that were not given. */
 function unknownFacts(rules: readonly RuleTrace[], known: Known): readonly Assumption[] {
   const { request } = known;
@@ -88,8 +96,7 @@ function unknownFacts(rules: readonly RuleTrace[], known: Known): readonly Assum
       affects: rules
         .filter(
           (rule) =>
-            dependsOn(rule, fact.check) ||
-            (fact.input === 'ip' && rule.type === 'rate_limit' && rule.outcome === 'matched'),
+            dependsOn(rule, fact.check) || (rule.outcome === 'matched' && countsBy(rule, fact.input, known)),
         )
         .map(refOf),
     }));
