@@ -100,9 +100,9 @@ const SAMPLES: Readonly<Record<RuleType, Sample>> = {
 
 /** Fields of rate limits without a default: as written, as stored, and as an update takes them away. */
 const RATE_FIELDS = {
-  written: { key_parts: ['ip', 'header:X-Key'] },
-  stored: { key_parts: ['ip', 'header:x-key'] },
-  emptied: { key_parts: [] },
+  written: { key_parts: ['ip', 'header:X-Key'], count_statuses: [401, 403], headers: true },
+  stored: { key_parts: ['ip', 'header:x-key'], count_statuses: [401, 403], headers: true },
+  emptied: { key_parts: [], count_statuses: [], headers: false },
 };
 
 describe.each(testDatabases())('rules on $kind', (database) => {

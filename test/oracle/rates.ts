@@ -7,6 +7,8 @@ import { cookieValues, headerValues, queryValues } from './values.ts';
 export interface RateVerdict {
   readonly breached: boolean;
   readonly retryAfter: number | null;
+  /** Requests in the window, this one included. */
+  readonly count: number;
 }
 
 /** The hits of one address under one rule: a log per path (one path `''` when the rule counts by address alone). */
@@ -19,6 +21,14 @@ interface AddressLog {
 export interface Rates {
   /** Counts the request and judges it; with `peek` it is judged as if counted, and nothing is stored. */
   hit(rule: RateLimitRule, facts: Facts, peek: boolean): RateVerdict;
+  /** What the fields of a response state of a rule that has judged the request, without its name. */
+  state(rule: RateLimitRule, facts: Facts, verdict: RateVerdict): RateState;
+}
+
+/** The members of the fields `RateLimit-Policy` and `RateLimit` for one rule. */
+export interface RateState {
+  readonly policy: string;
+  readonly limit: string;
 }
 
 const EXACT_UP_TO = 128;
@@ -68,13 +78,18 @@ function judge(rule: RateLimitRule, hits: readonly number[], allowed: number): R
   const inWindow = (hit: number, time: number) =>
     exact ? time - hit < window : slice(hit) >= slice(time) - SLICES;
   const now = hits.at(-1)!;
-  const countAt = (time: number) => hits.filter((hit) => inWindow(hit, time)).length;
-  if (countAt(now) <= allowed) return { breached: false, retryAfter: null };
+  const countAt = (time: number, of = hits) => of.filter((hit) => inWindow(hit, time)).length;
+  const count = countAt(now);
+  if (count <= allowed) return { breached: false, retryAfter: null, count };
+  // A refusal whose own status is not counted is no hit of the time after it.
+  const refusal = rule.on_breach === 'drop' ? 429 : 403;
+  const counts = rule.count_statuses === undefined || rule.count_statuses.includes(refusal);
+  const later = counts ? hits : hits.slice(0, -1);
   const boundaries = Array.from({ length: SLICES + 1 }, (_, step) => slice(now) + step + 1);
   const free = exact
-    ? hits.at(-allowed)! + window
-    : boundaries.map((index) => (index * window) / SLICES).find((time) => countAt(time) < allowed)!;
-  return { breached: true, retryAfter: Math.ceil((free - now) / 1000) };
+    ? later.at(-allowed)! + window
+    : boundaries.map((index) => (index * window) / SLICES).find((time) => countAt(time, later) < allowed)!;
+  return { breached: true, retryAfter: Math.ceil((free - now) / 1000), count };
 }
 
 /** The new values that an address has added under a rule without `ip` in its key, since when, and what they overflow to. */
@@ -141,6 +156,14 @@ export function createRates(keys?: ObjectKeys): Rates {
     return add(hits, { facts, peek }, horizon);
   }
 
+  /** Requests let through in a window: twice as many for a visitor who has solved the rule's challenge. */
+  function allowanceOf(rule: RateLimitRule, facts: Facts): number {
+    const solved =
+      rule.on_breach === 'captcha' &&
+      facts.cleared.includes(`rate_limit/${keys?.rules.get(rule.id) ?? rule.id}`);
+    return (rule.limit + rule.burst) * (solved ? 2 : 1);
+  }
+
   return {
     hit(rule, facts, peek) {
       const { key_parts: parts } = rule;
@@ -148,10 +171,17 @@ export function createRates(keys?: ObjectKeys): Rates {
         parts === undefined || parts.includes('ip')
           ? countOwn(rule, facts, peek)
           : countShared(rule, parts, { facts, peek });
-      const solved =
-        rule.on_breach === 'captcha' &&
-        facts.cleared.includes(`rate_limit/${keys?.rules.get(rule.id) ?? rule.id}`);
-      return judge(rule, counted, (rule.limit + rule.burst) * (solved ? 2 : 1));
+      return judge(rule, counted, allowanceOf(rule, facts));
+    },
+    state(rule, facts, { breached, retryAfter, count }) {
+      const quota = allowanceOf(rule, facts);
+      // A request that counts by the status of its response has not counted yet.
+      const used = rule.count_statuses === undefined ? count : count - 1;
+      const reset = breached ? retryAfter : rule.window_sec;
+      return {
+        policy: `q=${quota};w=${rule.window_sec}`,
+        limit: `r=${Math.max(0, quota - used)};t=${reset}`,
+      };
     },
   };
 }

@@ -144,18 +144,24 @@ const PARTS: readonly string[] = [
   ...PARAMETERS.map((name) => `query:${name}`),
 ];
 
-/** The rule; two of five rate limits have keys of parts. Draws of its own, so that the rest of a case is as ever for a seed. */
-export function withKeyParts<R extends Rule>(rule: R): R {
+/** The rule; two of five rate limits have keys of parts, and as many count by status. Draws of its own, so that the rest of a case is as ever for a seed. */
+export function withRateFields<R extends Rule>(rule: R): R {
   if (rule.type !== 'rate_limit') return rule;
   const random = seeded(rule.id * 1_000_003 + rule.priority * 31 + rule.limit);
-  if (!random.chance(0.4)) return rule;
+  const parted = random.chance(0.4);
   const key_parts = [...new Set(random.times(1 + random.int(3), () => random.pick(PARTS)))];
-  return { ...rule, key_by: 'ip', key_parts };
+  const count_statuses = random.some([400, 401, 403, 404, 429, 503], 3);
+  return {
+    ...rule,
+    ...(parted ? { key_by: 'ip' as const, key_parts } : {}),
+    ...(random.chance(0.4) ? { count_statuses } : {}),
+    ...(random.chance(0.3) ? { headers: true } : {}),
+  };
 }
 
 /** The rule with what later versions have added: keys of parts, and one to three members of conditions in `share` of all calls. */
 export function withConditions<R extends Rule>(random: Random, given: R, place: ConditionPlace): R {
-  const rule = withKeyParts(given);
+  const rule = withRateFields(given);
   if (!random.chance(place.share)) return rule;
   const members = new Set(random.times(1 + random.int(3), () => random.pick(WEIGHED)));
   const made = [...members].flatMap((member) => {

@@ -247,19 +247,30 @@ function portAndScheme(port: number | null, scheme: OriginScheme): readonly [num
 
 /** The fields of a rate limit. A rule without what version 5 added has the words of earlier versions. */
 function placeRate(draft: PlanDraft, rule: RateLimitRule): number {
-  const { limit, burst, window_sec, key_by, key_parts } = rule;
-  const options = key_by === 'ip_path' ? RATE_OPTIONS.perPath : 0;
+  const { limit, burst, window_sec, key_by, key_parts, count_statuses, headers } = rule;
+  let options = key_by === 'ip_path' ? RATE_OPTIONS.perPath : 0;
   const counted = [limit, burst, window_sec];
-  if (key_parts === undefined) return placeWords(draft.words, [...counted, options]);
+  if (headers === true) options |= RATE_OPTIONS.headers;
+  if (key_parts === undefined && count_statuses === undefined) {
+    draft.recent ||= headers === true;
+    return placeWords(draft.words, [...counted, options]);
+  }
   draft.recent = true;
-  const rows = key_parts.flatMap((part) => {
+  const parts = key_parts === undefined ? NONE : placeParts(draft, key_parts);
+  const statuses =
+    count_statuses === undefined ? NONE : placeWords(draft.words, [count_statuses.length, ...count_statuses]);
+  return placeWords(draft.words, [...counted, options | RATE_OPTIONS.extended, parts, statuses]);
+}
+
+/** The parts of a key: their count, then a row (`RATE_PART`) each. */
+function placeParts(draft: PlanDraft, parts: readonly string[]): number {
+  const rows = parts.flatMap((part) => {
     const [kind = '', ...name] = part.split(':');
     const number = RATE_PARTS.indexOf(kind as RatePart);
     if (kind === 'ip' || kind === 'path') return [number, NONE];
     return [number, placeSource(draft, { kind: kind as SourceKind, name: name.join(':') })];
   });
-  const parts = placeWords(draft.words, [key_parts.length, ...rows]);
-  return placeWords(draft.words, [...counted, options | RATE_OPTIONS.extended, parts]);
+  return placeWords(draft.words, [parts.length, ...rows]);
 }
 
 function placeWaf(draft: PlanDraft, rule: WafRule): number {
@@ -395,7 +406,17 @@ function printRateLimit(rule: RuleWords): Printed {
     window_sec: wordOf(rule, RATE_FIELDS.window),
     key_by: (options & RATE_OPTIONS.perPath) !== 0 ? 'ip_path' : 'ip',
     on_breach: BREACH_ACTIONS[rule.action],
-    ...((options & RATE_OPTIONS.extended) !== 0 ? { key_parts: printParts(rule) } : {}),
+    ...((options & RATE_OPTIONS.extended) !== 0 ? printExtended(rule) : {}),
+    ...((options & RATE_OPTIONS.headers) !== 0 ? { headers: true } : {}),
+  };
+}
+
+/** The fields of a rate limit that need the words of version 5. */
+function printExtended(rule: RuleWords): Printed {
+  const statuses = wordOf(rule, RATE_FIELDS.statuses);
+  return {
+    ...(wordOf(rule, RATE_FIELDS.parts) === NONE ? {} : { key_parts: printParts(rule) }),
+    ...(statuses === NONE ? {} : { count_statuses: listAt(rule.plan, statuses) }),
   };
 }
 

@@ -72,6 +72,8 @@ export interface RateWindow {
    * address. Absent: the address is part of the key.
    */
   readonly shared?: boolean;
+  /** A request that breaches does not count, which `retryAfter` is computed for; `hit` is not called for it. Absent: it counts. */
+  readonly isFree?: boolean;
 }
 
 /** The key that a request counts under. */
@@ -178,7 +180,7 @@ class RateCounters {
   readonly #state = createHashState();
   readonly #hash = new Int32Array(2);
   readonly #overflow = new Int32Array(2);
-  readonly #by: Judgement = { clock: createClock(), windowMs: 0, allowance: 0, most: 0 };
+  readonly #by: Judgement = { clock: createClock(), windowMs: 0, allowance: 0, most: 0, isFree: false };
   /** Link to the holder for the entry that `#choosePath` chose; 0 when it has none. */
   #link = 0;
 
@@ -228,6 +230,7 @@ class RateCounters {
     }
     by.windowMs = window.windowMs;
     by.allowance = allowance;
+    by.isFree = window.isFree === true;
     by.most = window.doubled ? 2 * window.capacity : window.capacity;
     if (layout.kind === 'ring') judgeRing(words, at, layout, by, stores, out);
     else judgeSlices(words, at, layout, by, stores, out);

@@ -17,6 +17,7 @@ import type { Decision, Effect } from '../decision.ts';
 import { type Facts, ipOf, isEdgeOwn } from '../facts.ts';
 import { isCleared, keyOfSlot } from '../identity.ts';
 import { type LoadedPlan, textOf } from '../loaded.ts';
+import { type PendingCount, policyName, type RateState } from '../rate-outcomes.ts';
 import {
   acts,
   type Context,
@@ -42,14 +43,44 @@ export function rateLimit(context: Context, run: Run): boolean {
     const mayAct = acts(context, run, slot);
     const effect = !verdict.breached || (mayAct && acting >= 0) ? 'counted' : breachEffect(context, slot);
     record(context, run, slot, effect);
-    if (!verdict.breached || !mayAct || acting >= 0) continue;
-    if (effect === 'block' || !isEdgeOwn(context.facts)) acting = slot;
+    const isActing =
+      verdict.breached && mayAct && acting < 0 && (effect === 'block' || !isEdgeOwn(context.facts));
+    if (isActing) acting = slot;
+    if (!run.shadow && !isDryRun(context, slot)) noteState(context, run, { slot, verdict, isActing });
   }
+  run.isOverLimit = acting >= 0;
   if (acting < 0) return answerOwnPath(context, run);
   const rule = refOf(context, acting);
   if (breachEffect(context, acting) === 'challenge') return end(run, 'challenge', { status: 403, rule });
   run.retryAfter = judge(context, run, acting).retryAfter;
   return end(run, 'block', { status: 429, rule });
+}
+
+/** Adds the state of a rule to those that the response states: of the one that acts, and of each with `headers`. */
+function noteState(
+  context: Context,
+  run: Run,
+  {
+    slot,
+    verdict,
+    isActing,
+  }: { readonly slot: number; readonly verdict: RateResult; readonly isActing: boolean },
+): void {
+  const window = windowOf(context, slot);
+  if (!isActing && !window.stated) return;
+  const quota = allowanceOf(context, slot);
+  // Before the response, a request under `statuses` is none of those that count.
+  const used = window.statuses === null ? verdict.count : verdict.count - 1;
+  const windowSec = window.windowMs / 1000;
+  const state: RateState = {
+    name: policyName(slotWord(context, slot, SLOT.id), keyOfSlot(context.loaded, slot)),
+    quota,
+    windowSec,
+    remaining: Math.max(0, quota - used),
+    resetSec: verdict.breached ? verdict.retryAfter : windowSec,
+  };
+  if (run.rateStates === null) run.rateStates = [state];
+  else run.rateStates.push(state);
 }
 
 /** Ends a request for one of the edge's own paths: the node answers it after the rate limits (semantics §4). */
@@ -78,10 +109,25 @@ function judge(context: Context, run: Run, slot: number): RateResult {
   const out = { breached: false, count: 0, retryAfter: 0 };
   const allowance = allowanceOf(context, slot);
   const key = keyOf(facts, window);
-  if (run.shadow && !isDryRun(context, slot)) counters.peek(window, key, facts.now, allowance, out);
+  const { statuses } = window;
+  const counts = !run.shadow || isDryRun(context, slot);
+  if (!counts || statuses !== null) counters.peek(window, key, facts.now, allowance, out);
   else counters.hit(window, key, facts.now, allowance, out);
+  if (counts && statuses !== null) awaitStatus(context, { window, key, statuses });
   context.memo.rates.set(slot, out);
   return out;
+}
+
+/** Has the request count once the status of its response is known. */
+function awaitStatus(
+  { counters, facts, memo }: Context,
+  { window, key, statuses }: { window: RateWindow; key: RateKey; statuses: readonly number[] },
+): void {
+  // The facts are those of the next request by then.
+  const own: RateKey = { ...key, words: key.words.slice() };
+  const pending: PendingCount = { counters, window, key: own, now: facts.now, statuses };
+  if (memo.pending === null) memo.pending = [pending];
+  else memo.pending.push(pending);
 }
 
 /** The window of a rule, made at its first use. */
@@ -95,17 +141,28 @@ function windowOf(context: Context, slot: number): PartedWindow {
   const key = keyOfSlot(loaded, slot);
   const identity = key === '' ? slotWord(context, slot, SLOT.id) : key;
   const parts = partsOf(loaded, fields);
+  const options = words[fields + RATE_FIELDS.options]!;
+  const statuses = (options & RATE_OPTIONS.extended) === 0 ? NONE : words[fields + RATE_FIELDS.statuses]!;
   const window: PartedWindow = {
     ...counterPlace(domain, identity, isDryRun(context, slot)),
     capacity: words[fields + RATE_FIELDS.limit]! + words[fields + RATE_FIELDS.burst]!,
     doubled: breachEffect(context, slot) === 'challenge',
     windowMs: words[fields + RATE_FIELDS.window]! * 1000,
-    ...(parts === null
-      ? { perPath: (words[fields + RATE_FIELDS.options]! & RATE_OPTIONS.perPath) !== 0, keyParts: [] }
-      : keyedBy(parts)),
+    ...(parts === null ? { perPath: (options & RATE_OPTIONS.perPath) !== 0, keyParts: [] } : keyedBy(parts)),
+    ...countedBy(context, slot, statuses),
+    stated: (options & RATE_OPTIONS.headers) !== 0,
   };
   context.windows.set(slot, window);
   return window;
+}
+
+/** The statuses that count, and whether a refusal by the rule itself is not one of them. @param at offset in `words`, or NONE */
+function countedBy(context: Context, slot: number, at: number): Pick<PartedWindow, 'statuses' | 'isFree'> {
+  if (at === NONE) return { statuses: null };
+  const { words } = context.loaded.plan;
+  const statuses = [...words.subarray(at + 1, at + 1 + words[at]!)];
+  const refusal = breachEffect(context, slot) === 'challenge' ? 403 : 429;
+  return { statuses, isFree: !statuses.includes(refusal) };
 }
 
 /** The parts of a rule's keys; `null`: the rule has none. */
@@ -113,6 +170,7 @@ function partsOf({ plan, conditions }: LoadedPlan, fields: number): readonly Loa
   const { words } = plan;
   if ((words[fields + RATE_FIELDS.options]! & RATE_OPTIONS.extended) === 0) return null;
   const rows = words[fields + RATE_FIELDS.parts]!;
+  if (rows === NONE) return null;
   return Array.from({ length: words[rows]! }, (_, index) => {
     const row = rows + 1 + index * RATE_PART.size;
     const source = words[row + RATE_PART.source]!;
@@ -203,7 +261,12 @@ function rateReason({ context, rates }: Settled, slot: number, over: boolean): R
     parts === null
       ? `${addressText(context.facts)}${window.perPath ? ' on this path' : ''}`
       : parts.map((part) => partWords(part, context.facts)).join(', ');
-  const what = `request ${result?.count ?? 1} of ${allowance} in ${seconds} s for ${who}`;
+  const count = result?.count ?? 1;
+  const counted =
+    window.statuses === null
+      ? `request ${count} of ${allowance}`
+      : `${count - 1} of ${allowance} responses with ${window.statuses.join(', ')}`;
+  const what = `${counted} in ${seconds} s for ${who}`;
   return { code: over ? 'over_limit' : 'under_limit', text: what };
 }
 

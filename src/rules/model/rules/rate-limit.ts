@@ -1,10 +1,13 @@
 /** The form of `rate_limit` rules, which count requests per key over a sliding window (semantics §5, §14). */
 import { z } from 'zod';
 import {
+  MAX_COUNT_STATUSES,
+  MAX_ERROR_CODE,
   MAX_RATE_COUNT,
   MAX_RATE_PARTS,
   MAX_VALUE_NAME_CHARACTERS,
   MAX_WINDOW_SEC,
+  MIN_ERROR_CODE,
 } from '../../../base/vocabulary/limits.ts';
 import {
   BREACH_ACTIONS,
@@ -87,6 +90,19 @@ const FIELDS = {
       'what a count is for, in place of `key_by`: `ip` (IPv6: per /64), `path`, `country`, `asn`, `ja4`, `header:<name>`, `cookie:<name>`, `query:<name>`; of a repeated value the first, an absent one is the empty text. An empty list: as `key_by` says',
     )
     .meta({ examples: [['ip', 'header:x-api-key']] }),
+  count_statuses: checked(list(integer(MIN_ERROR_CODE, MAX_ERROR_CODE), MAX_COUNT_STATUSES), judgeDistinct)
+    .optional()
+    .describe(
+      'statuses of responses that count, made by the origin or by the edge; a request is judged when it comes and counts when its response has one of them. Default, and an empty list: every request counts',
+    )
+    .meta({ examples: [[401, 403]] }),
+  headers: z
+    .boolean()
+    .optional()
+    .describe(
+      'whether forwarded responses have the fields `RateLimit` and `RateLimit-Policy`, as the answers above the limit do; default: they do not',
+    )
+    .meta({ examples: [true] }),
   on_breach: z
     .enum(BREACH_ACTIONS)
     .default('drop')
@@ -111,15 +127,18 @@ const key = crossCheck<Pick<OwnValues, 'key_by' | 'key_parts'>>(
   },
 );
 
-/** The form of the type; a `key_by` without effect is stored as its default, an empty list is not stored. */
+/** The form of the type; a `key_by` without effect is stored as its default, an empty list and `headers: false` are not stored. */
 export const rateLimitForm = pathRule({
   type: 'rate_limit',
   summary: 'Count requests for each address, and refuse or challenge what is above the limit',
   example: { path_includes: ['/api/*'], limit: 100, window_sec: 60, key_by: 'ip' },
   fields: FIELDS,
   checks: [key],
-  unused: ({ key_parts = [] }) =>
-    key_parts.length === 0 ? { key_parts: undefined } : { key_by: 'ip' as const },
+  unused: ({ key_parts = [], count_statuses = [], headers }) => ({
+    ...(key_parts.length === 0 ? { key_parts: undefined } : { key_by: 'ip' as const }),
+    ...(count_statuses.length === 0 ? { count_statuses: undefined } : {}),
+    ...(headers === true ? {} : { headers: undefined }),
+  }),
 });
 
 /** A stored rule of the type. */

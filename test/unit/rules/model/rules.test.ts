@@ -143,6 +143,13 @@ const BOUNDS: readonly [RuleType, string, readonly unknown[], readonly unknown[]
       [`query:${'a'.repeat(257)}`],
     ],
   ],
+  [
+    'rate_limit',
+    'count_statuses',
+    [[], [400], [599, 401], times(16, (i) => 400 + i)],
+    [null, 401, [399], [600], ['401'], [401, 401], times(17, (i) => 400 + i)],
+  ],
+  ['rate_limit', 'headers', [true, false], [null, 'true', 1]],
   ['rate_limit', 'on_breach', ['drop', 'captcha'], ['block']],
   ['waf', 'paranoia', [1, 4], [0, 5]],
   ['waf', 'threshold', [1, 100], [0, 101]],

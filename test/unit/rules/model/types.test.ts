@@ -15,7 +15,7 @@ const INPUT = {
 };
 
 /** Fields that a rule is stored without if it has none. */
-const UNSTORED = ['conditions', 'key_parts'];
+const UNSTORED = ['conditions', 'key_parts', 'count_statuses', 'headers'];
 
 describe('what the forms produce', () => {
   it('is readonly and typed as the form of its type reads it', () => {
@@ -41,6 +41,8 @@ describe('what the forms produce', () => {
       | 'window_sec'
       | 'key_by'
       | 'key_parts'
+      | 'count_statuses'
+      | 'headers'
       | 'on_breach'
       | 'burst'
     >();
