@@ -137,7 +137,11 @@ function steps(windowMs: number): fc.Arbitrary<number> {
   );
 }
 
-const starts = fc.constantFrom(0, 1, 1_700_000_000_000, 2 ** 32 - 500, 2 ** 40 + 17, 1_784_000_123_456);
+const starts = fc.constantFrom(
+  ...[0, 1, 1_700_000_000_000, 2 ** 32 - 500, 2 ** 40 + 17, 1_784_000_123_456],
+  // The bits of stored times come again, in 2109.
+  ...[2 ** 42 - 500, 2 ** 42 - 90_000_000, 4_400_000_000_000, 2 ** 48 + 17],
+);
 const windows = fc.constantFrom(1000, 2000, 3000, 60_000, 86_400_000);
 
 // Few and many, both sides of exact, and every way the widest slice counts are packed.

@@ -18,6 +18,7 @@ import {
   finish,
   HOLDER_BORN,
   HOLDER_LAYOUT,
+  isBefore,
   layoutId,
   layoutOf,
   NEWEST,
@@ -396,7 +397,10 @@ class RateCounters {
     const { pages } = this.store;
     const own = pageOf(pages, ref);
     const page = pageOf(pages, holder);
-    return own.words[placeOf(own, ref) + COARSE]! >= page.words[placeOf(page, holder) + HOLDER_BORN]!;
+    return !isBefore(
+      own.words[placeOf(own, ref) + COARSE]!,
+      page.words[placeOf(page, holder) + HOLDER_BORN]!,
+    );
   }
 }
 

@@ -148,7 +148,7 @@ export function judgeSlices(
   stamp(words, at, by.clock);
 }
 
-/** Number of the slice, counted from the epoch. Exact: times have 42 bits, so the quotient's error stays below a step. */
+/** Number of the slice, counted from the epoch. Exact: times have 49 bits, so the quotient's error stays below a step. */
 function sliceOf(time: number, windowMs: number): number {
   return Math.floor((time * WINDOW_SLICES) / windowMs);
 }

@@ -158,6 +158,35 @@ describe('paths of one address', () => {
   });
 });
 
+describe('after May 2109, when the bits of stored times come again', () => {
+  const DAY = 86_400_000;
+  test.each([2 ** 42 - DAY, 2 ** 42, 4_400_000_000_000, 2 ** 43 + 5, 2 ** 48])(
+    'a limit that was reached at %i opens a window later',
+    (start) => {
+      for (const capacity of [1, 200]) {
+        const counters = createCounters();
+        const window = windowOf(capacity, { perPath: true });
+        for (let i = 0; i < capacity; i++) hit(counters, window, visitor(1, '/a'), start);
+        expect(hit(counters, window, visitor(1, '/a'), start)).toMatchObject({ breached: true });
+        expect(hit(counters, window, visitor(1, '/a'), start + 2 * DAY)).toMatchObject({ count: 1 });
+      }
+    },
+  );
+
+  test('keys are evicted as at any other time', () => {
+    const evictionsFrom = (start: number): number => {
+      const counters = createCounters({ maxBytes: 64 * 1024 });
+      const window = windowOf(3, { perPath: true, windowMs: 1000 });
+      for (let second = 0; second < 50; second++)
+        for (let path = 0; path < 300; path++)
+          hit(counters, window, visitor(1 + second, `/${path}`), start + second * 5000);
+      return counters.evictions();
+    };
+    // At the same place between two times of stored hits.
+    expect(evictionsFrom(2 ** 42 - 25 * 1024)).toBe(evictionsFrom(Math.floor(NOON / 1024) * 1024));
+  });
+});
+
 describe('keys without an address', () => {
   const keyed = { parts: 7, shared: true };
 
