@@ -6,7 +6,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { ACTIONS, type Action, type Decision } from '../engine/evaluator/decision.ts';
 import type { EdgeRequest } from '../engine/evaluator/request.ts';
 import { nearest } from '../rules/model/nearest.ts';
-import type { World } from '../workbench/simulation/conditions.ts';
+import { countAnswer, type World } from '../workbench/simulation/conditions.ts';
 import { headline } from '../workbench/simulation/describe.ts';
 import { quantity, visible } from '../workbench/simulation/render-text.ts';
 import { answerJson, answers, type RequestResult, requestText } from '../workbench/simulation/requests.ts';
@@ -99,6 +99,7 @@ export async function simulateSeveral(
   for (const [index, given] of requests.entries()) {
     const { request } = classified(subject, { request: given, url: '', world });
     const decision = evaluator.evaluate(request);
+    countAnswer(evaluator, decision, null);
     const name = requestText(request);
     failOn.add(decision, name);
     const line = json

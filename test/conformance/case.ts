@@ -14,6 +14,10 @@ export interface Step {
   readonly expect: Readonly<Record<string, unknown>>;
   /** The request is sent this many times and must get the same answer each time. */
   readonly repeat?: number;
+  /** The status of the response to the decision, reported once it is made. */
+  readonly status?: number;
+  /** What the response states of rate limits (`null`: nothing). */
+  readonly fields?: { readonly policy: string; readonly limit: string } | null;
   /** Ask for the page of this status instead of a decision. */
   readonly errorPage?: { readonly status: number; readonly madeBy: 'edge' | 'origin' };
 }

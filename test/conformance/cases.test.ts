@@ -6,7 +6,8 @@
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../src/base/diagnostics/diagnostic.ts';
 import { compile } from '../../src/engine/compiler/compile.ts';
-import type { ErrorPageAnswer } from '../../src/engine/evaluator/decision.ts';
+import type { Decision, ErrorPageAnswer } from '../../src/engine/evaluator/decision.ts';
+import type { Evaluator } from '../../src/engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { parseRuleSet } from '../../src/rules/model/parse.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
@@ -16,27 +17,47 @@ import { loadRuleSet, optionsOf } from '../support/load.ts';
 import { type Case, differences, readCases, requestOf, type Step, worldOf } from './case.ts';
 
 interface Decider {
-  decide(request: EdgeRequest): unknown;
+  decide(request: EdgeRequest): Decision;
+  fields(decision: Decision): Step['fields'];
+  respond(decision: Decision, status: number): void;
   errorPage(request: EdgeRequest, status: number, madeBy: 'edge' | 'origin'): ErrorPageAnswer;
+}
+
+function deciderOf({
+  evaluate,
+  errorPage,
+  rateLimitFields,
+  countResponse,
+}: Pick<Evaluator, 'evaluate' | 'errorPage' | 'rateLimitFields' | 'countResponse'>): Decider {
+  return { decide: evaluate, errorPage, fields: rateLimitFields, respond: countResponse };
 }
 
 /** The paths, each made anew for a case so that counters and turns start empty. */
 const PATHS: Readonly<Record<string, (ruleSet: RuleSet, of: Case) => Decider>> = {
   oracle(ruleSet, of) {
     const oracle = createOracle(ruleSet, worldOf(of));
-    return { decide: oracle.evaluate, errorPage: oracle.errorPage };
+    return {
+      decide: oracle.evaluate,
+      errorPage: oracle.errorPage,
+      respond: oracle.respond,
+      fields(decision) {
+        const states = oracle.states(decision);
+        if (states.length === 0) return null;
+        const list = (member: 'policy' | 'limit'): string =>
+          states.map((state) => `"rule-${state.id}";${state[member]}`).join(', ');
+        return { policy: list('policy'), limit: list('limit') };
+      },
+    };
   },
   'sealed plan'(ruleSet, of) {
-    const { evaluate, errorPage } = loadRuleSet(ruleSet, worldOf(of));
-    return { decide: evaluate, errorPage };
+    return deciderOf(loadRuleSet(ruleSet, worldOf(of)));
   },
   trace(ruleSet, of) {
-    const { explain, errorPage } = loadRuleSet(ruleSet, worldOf(of));
-    return { decide: (request) => explain(request).decision, errorPage };
+    const evaluator = loadRuleSet(ruleSet, worldOf(of));
+    return { ...deciderOf(evaluator), decide: (request) => evaluator.explain(request).decision };
   },
   'linear scan'(ruleSet, of) {
-    const { evaluate, errorPage } = loadLinear(compile(ruleSet).plan, optionsOf(worldOf(of)));
-    return { decide: evaluate, errorPage };
+    return deciderOf(loadLinear(compile(ruleSet).plan, optionsOf(worldOf(of))));
   },
 };
 
@@ -46,10 +67,19 @@ function read(of: Case): RuleSet {
   return parsed.ruleSet;
 }
 
-function answer(decider: Decider, of: Case, step: Step): unknown {
+/** The places where a step differs from what is expected. */
+function wrongIn(decider: Decider, of: Case, step: Step): readonly string[] {
   const request = requestOf(of, step);
-  if (step.errorPage === undefined) return decider.decide(request);
-  return decider.errorPage(request, step.errorPage.status, step.errorPage.madeBy);
+  if (step.errorPage !== undefined) {
+    const { status, madeBy } = step.errorPage;
+    return differences(step.expect, decider.errorPage(request, status, madeBy));
+  }
+  const decision = decider.decide(request);
+  const found = differences(step.expect, decision);
+  const stated =
+    step.fields === undefined ? [] : differences(step.fields, decider.fields(decision), 'fields');
+  if (step.status !== undefined) decider.respond(decision, step.status);
+  return [...found, ...stated];
 }
 
 describe.each(readCases().map((of) => [of.file, of] as const))('%s', (_, of) => {
@@ -57,7 +87,7 @@ describe.each(readCases().map((of) => [of.file, of] as const))('%s', (_, of) => 
     const decider = make(read(of), of);
     const wrong = of.steps.flatMap((step, index) =>
       Array.from({ length: step.repeat ?? 1 }, (_, time) => {
-        const found = differences(step.expect, answer(decider, of, step));
+        const found = wrongIn(decider, of, step);
         return found.map(
           (line) => `step ${index} (${step.note})${time > 0 ? `, time ${time + 1}` : ''}: ${line}`,
         );

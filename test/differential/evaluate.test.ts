@@ -6,7 +6,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import type { EdgeRequest } from '../../src/engine/evaluator/index.ts';
-import { createOracle, type OracleEnv } from '../oracle/index.ts';
+import { policyName, type RateLimitFields } from '../../src/engine/evaluator/rate-outcomes.ts';
+import { createOracle, type OracleEnv, type StatedLimit } from '../oracle/index.ts';
 import { generateCase, seeded } from '../support/generate.ts';
 import { tagsByKey } from '../support/generate-conditions.ts';
 import { withLists } from '../support/generate-lists.ts';
@@ -36,9 +37,17 @@ function compareCase(seed: number): void {
   for (const [index, request] of requests.map(announced).entries()) {
     const expected = oracle.evaluate(request);
     const where = (path: string): string => `seed ${seed}, request ${index}, ${path}`;
-    same(plain.evaluate(request), expected, where('evaluate'));
+    const decision = plain.evaluate(request);
+    same(decision, expected, where('evaluate'));
     const trace = traced.explain(request);
     same(trace.decision, expected, where('explain'));
+    const fields = fieldsOf(oracle.states(expected));
+    same(plain.rateLimitFields(decision), fields, where('rateLimitFields'));
+    same(traced.rateLimitFields(trace.decision), fields, where('rateLimitFields of explain'));
+    const answered = expected.action === 'forward' ? [200, 401, 404, 503][index % 4]! : expected.status!;
+    oracle.respond(expected, answered);
+    plain.countResponse(decision, answered);
+    traced.countResponse(trace.decision, answered);
     for (const rule of trace.phases.flatMap((phase) => phase.rules)) {
       const holds = rule.checks.every((check) => check.pass === true);
       const failed = `${where('trace')}, ${rule.type}/${rule.id}: ${JSON.stringify(rule)}`;
@@ -49,6 +58,14 @@ function compareCase(seed: number): void {
     const page = oracle.errorPage(request, status, madeBy);
     same(plain.errorPage(request, status, madeBy), page, where('errorPage'));
   }
+}
+
+/** The fields of what the oracle states. */
+function fieldsOf(states: readonly StatedLimit[]): RateLimitFields | null {
+  if (states.length === 0) return null;
+  const list = (member: 'policy' | 'limit'): string =>
+    states.map((state) => `"${policyName(state.id, state.key ?? '')}";${state[member]}`).join(', ');
+  return { policy: list('policy'), limit: list('limit') };
 }
 
 /** In every other case some rules and records have keys, and tags of conditions and clearances are of both kinds of name. */

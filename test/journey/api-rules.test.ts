@@ -98,12 +98,39 @@ const SAMPLES: Readonly<Record<RuleType, Sample>> = {
   },
 };
 
+/** Fields of rate limits without a default: as written, as stored, and as an update takes them away. */
+const RATE_FIELDS = {
+  written: { key_parts: ['ip', 'header:X-Key'], count_statuses: [401, 403], headers: true },
+  stored: { key_parts: ['ip', 'header:x-key'], count_statuses: [401, 403], headers: true },
+  emptied: { key_parts: [], count_statuses: [], headers: false },
+};
+
 describe.each(testDatabases())('rules on $kind', (database) => {
   let subject: Subject;
   beforeAll(async () => {
     subject = await addSubject(await startApi(database));
   });
   afterAll(() => subject.api.close());
+
+  test('a rate limit with fields that have no default answers with them until an update takes them away', async () => {
+    const { ask } = subject;
+    const all = '/rules/rate-limit/';
+    const made = await ask('POST', all, { limit: 3, ...RATE_FIELDS.written });
+    expect(made.status, made.text).toBe(200);
+    expect(made.body).toMatchObject(RATE_FIELDS.stored);
+    expect(RULE_SHAPES.rate_limit.answer.parse(made.body)).toEqual(made.body);
+    const one = `${all}${made.body.id}`;
+    expect((await ask('PUT', one, { burst: 1 })).body).toMatchObject({ burst: 1, ...RATE_FIELDS.stored });
+    const { body } = await ask('PUT', one, RATE_FIELDS.emptied);
+    for (const name of Object.keys(RATE_FIELDS.stored)) expect(body).not.toHaveProperty(name);
+    expect((await ask('GET', one)).body).toEqual(body);
+    const wrong = await ask('POST', all, { limit: 3, key_parts: ['consumer'] });
+    expect([wrong.status, wrong.text]).toEqual([
+      400,
+      expect.stringContaining('key_parts[0]: must be one of `ip`'),
+    ]);
+    expect((await ask('DELETE', one)).status).toBeLessThan(300);
+  });
 
   test.each(RULE_TYPES)(
     'a %s rule: made, read, changed, put back, toggled, reordered, deleted',

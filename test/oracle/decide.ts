@@ -2,11 +2,18 @@
  * The phases of semantics §4, run once for what happens and, when a dry_run rule matched, once more for the shadow.
  * A run walks the stored rules of each type in order and asks every one of them whether it matches.
  */
-import type { BotRouteRule, CacheRule, ObjectKeys, RewriteRule, Rule } from '../../src/rules/model/types.ts';
+import type {
+  BotRouteRule,
+  CacheRule,
+  ObjectKeys,
+  RateLimitRule,
+  RewriteRule,
+  Rule,
+} from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
 import { ruleMatches } from './filters.ts';
 import { altOrigin, type Origins, poolOrigin, recordOrigin, routeOrigin } from './origins.ts';
-import type { Rates, RateVerdict } from './rates.ts';
+import type { RateState, Rates, RateVerdict } from './rates.ts';
 import {
   cachedQuery,
   cacheKey,
@@ -46,7 +53,18 @@ interface Memo {
   readonly rates: Map<number, RateVerdict>;
   readonly wafs: Map<number, WafVerdict>;
   readonly pools: Map<number, number>;
+  /** Rules that count the request if its response has one of their statuses. */
+  readonly waiting: RateLimitRule[];
+  /** What the response may state of rate limits. */
+  readonly states: { readonly rule: RateLimitRule; readonly state: RateState }[];
   record: number | null;
+}
+
+/** What a decided request leaves to its response. */
+export interface Leftover {
+  readonly facts: Facts;
+  readonly waiting: readonly RateLimitRule[];
+  readonly states: Memo['states'];
 }
 
 /** One run through the phases: for what happens, or for the shadow. */
@@ -181,16 +199,26 @@ function ratePhase(run: Run): Ending | null {
   const { facts, memo, shadow, world } = run;
   let ending: Ending | null = null;
   for (const rule of matching(run, 'rate_limit')) {
-    const peek = shadow && rule.action_mode === 'enforce';
-    const verdict = memo.rates.get(rule.id) ?? world.rates.hit(rule, facts, peek);
+    const counts = !shadow || rule.action_mode === 'dry_run';
+    const waits = rule.count_statuses !== undefined;
+    const known = memo.rates.get(rule.id);
+    const verdict = known ?? world.rates.hit(rule, facts, !counts || waits);
+    if (known === undefined && counts && waits) memo.waiting.push(rule);
     memo.rates.set(rule.id, verdict);
     const taken = acts(run, rule) && ending !== null;
+    const states = (acting: boolean): void => {
+      if (shadow || rule.action_mode === 'dry_run' || !(acting || rule.headers === true)) return;
+      memo.states.push({ rule, state: world.rates.state(rule, facts, verdict) });
+    };
     if (!verdict.breached || taken) {
       record(run, rule, 'counted');
+      states(false);
       continue;
     }
     record(run, rule, rule.on_breach === 'drop' ? 'block' : 'challenge');
-    if (!acts(run, rule) || (rule.on_breach === 'captcha' && isOwn(facts))) continue;
+    const isActing = acts(run, rule) && !(rule.on_breach === 'captcha' && isOwn(facts));
+    states(isActing);
+    if (!isActing) continue;
     const { retryAfter } = verdict;
     ending =
       rule.on_breach === 'drop' ? { ...block(run, rule), status: 429, retryAfter } : challenge(run, rule);
@@ -354,7 +382,7 @@ function startRun(world: World, facts: Facts, { memo, shadow }: { memo: Memo; sh
 }
 
 function emptyMemo(): Memo {
-  return { rates: new Map(), wafs: new Map(), pools: new Map(), record: null };
+  return { rates: new Map(), wafs: new Map(), pools: new Map(), waiting: [], states: [], record: null };
 }
 
 /** The run after the phases that tag, for rules that are matched on the response. Counts nothing. */
@@ -380,10 +408,12 @@ export function refusal(world: World, status: number): Decision {
   return { ...NOTHING, action: 'refuse', status, rule: null, revision: world.env.revision ?? 0 };
 }
 
-/** The decision for a request that passed the gate, with its shadow. */
-export function decide(world: World, facts: Facts): Decision {
+/** The decision for a request that passed the gate, with its shadow, and what is left for its response. */
+export function decide(world: World, facts: Facts): { readonly decision: Decision; readonly left: Leftover } {
   const memo = emptyMemo();
   const real = runPhases(world, facts, { memo, shadow: false });
-  if (!real.matches.some((match) => match.mode === 'dry_run')) return real;
-  return { ...real, shadow: runPhases(world, facts, { memo, shadow: true }) };
+  const isStated = real.action === 'forward' || real.rule?.type === 'rate_limit';
+  const dry = real.matches.some((match) => match.mode === 'dry_run');
+  const decision = dry ? { ...real, shadow: runPhases(world, facts, { memo, shadow: true }) } : real;
+  return { decision, left: { facts, waiting: memo.waiting, states: isStated ? memo.states : [] } };
 }

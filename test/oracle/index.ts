@@ -3,12 +3,12 @@
  * index and no compile step, shares no code with `src`, and is what the compiled path is held to.
  */
 import type { RuleSet } from '../../src/rules/model/types.ts';
-import { decide, refusal, type World } from './decide.ts';
+import { decide, keyOf, type Leftover, refusal, type World } from './decide.ts';
 import { findErrorPage, NO_PAGE } from './error-page.ts';
 import { gate, type Place } from './facts.ts';
 import { nameRecords } from './host.ts';
 import { createOrigins } from './origins.ts';
-import { createRates } from './rates.ts';
+import { createRates, type RateState } from './rates.ts';
 import type { Decision, EdgeRequest, ErrorPageAnswer, OracleEnv } from './types.ts';
 
 export type { Decision, EdgeRequest, ErrorPageAnswer, OracleEnv } from './types.ts';
@@ -18,6 +18,17 @@ export interface Oracle {
   evaluate(request: EdgeRequest): Decision;
   /** The page for a status that the edge or the origin answered the request with. Changes nothing. */
   errorPage(request: EdgeRequest, status: number, madeBy: 'edge' | 'origin'): ErrorPageAnswer;
+  /** What the response to a decision states of rate limits, by rule. */
+  states(decision: Decision): readonly StatedLimit[];
+  /** Counts the request of a decision under rules that count the status of its response. */
+  respond(decision: Decision, status: number): void;
+}
+
+/** What a response states of one rate limit. */
+export interface StatedLimit extends RateState {
+  readonly id: number;
+  /** Absent: the rule goes by its id. */
+  readonly key?: string;
 }
 
 /** An evaluator of stored rules, with counters and pools that start empty. */
@@ -50,10 +61,24 @@ export function createOracle(ruleSet: RuleSet, env: OracleEnv = {}): Oracle {
   );
   const named = nameRecords(domain.name, records);
   const place: Place = { domain, named, clock: env.now ?? Date.now, lists, redirects };
+  const leftovers = new Map<Decision, Leftover>();
   return {
     evaluate(request) {
       const facts = gate(request, place);
-      return typeof facts === 'number' ? refusal(world, facts) : decide(world, facts);
+      if (typeof facts === 'number') return refusal(world, facts);
+      const { decision, left } = decide(world, facts);
+      leftovers.set(decision, left);
+      return decision;
+    },
+    states(decision) {
+      const states = leftovers.get(decision)?.states ?? [];
+      return states.map(({ rule, state }) => ({ id: rule.id, ...keyOf(world, rule), ...state }));
+    },
+    respond(decision, status) {
+      const left = leftovers.get(decision);
+      leftovers.delete(decision);
+      for (const rule of left?.waiting ?? [])
+        if (rule.count_statuses?.includes(status)) world.rates.hit(rule, left!.facts, false);
     },
     errorPage(request, status, madeBy) {
       const facts = gate(request, place);

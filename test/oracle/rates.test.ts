@@ -107,6 +107,55 @@ describe('keys', () => {
     expect([send(33_999, { target: '/x' }), send(33_999, { target: '/y' })]).toEqual([0, 0]);
   });
 
+  test('parts of a key are read of their first occurrence, and an absent one is the empty text', () => {
+    const send = limiter({ limit: 1, key_parts: ['header:x-key', 'cookie:id', 'query:q'] });
+    const headers = { 'x-key': ['a', 'b'], cookie: 'id=1; id=2' };
+    expect(send(0, { headers, target: '/?q=x&q=y', ip: '192.0.2.1' })).toBe(0);
+    const same = { 'X-Key': ' a ', cookie: 'z=0;id=1' };
+    expect(send(0, { headers: same, target: '/other?q=x', ip: '192.0.2.2' })).toBe(60);
+    expect(send(0, { headers: { ...headers, 'x-key': 'b' }, target: '/?q=x' })).toBe(0);
+    expect([send(0, { headers: {} }), send(0, { headers: { 'x-key': '' }, target: '/?q=' })]).toEqual([
+      0, 60,
+    ]);
+  });
+
+  test('values cannot be divided among the parts in another way', () => {
+    const send = limiter({ limit: 1, key_parts: ['query:a', 'query:b'] });
+    for (const target of ['/?a=x&b=1:y', '/?a=x1:y', '/?b=x1:y', '/?a=x1:&b=y'])
+      expect(send(0, { target })).toBe(0);
+  });
+
+  test('of a key with `ip` and `path` an address has what it has under `ip_path`', () => {
+    const send = limiter({ limit: 1, key_parts: ['path', 'ip'] });
+    expect([
+      send(0, { target: '/a', ip: '2001:db8::1' }),
+      send(0, { target: '/a', ip: '2001:db8::2' }),
+    ]).toEqual([0, 60]);
+    expect([
+      send(0, { target: '/a/;x', ip: '2001:db8::2' }),
+      send(0, { target: '/b', ip: '2001:db8::2' }),
+    ]).toEqual([60, 0]);
+  });
+
+  test('facts that are unknown are the empty text', () => {
+    const send = limiter({ limit: 1, key_parts: ['country', 'asn', 'ja4'] });
+    expect([send(0, { country: 'XX' }), send(0, { asn: 0 }), send(0, { country: 'NO' })]).toEqual([0, 60, 0]);
+    expect([send(0, { asn: 64_496 }), send(0, { ja4: 't13d' }), send(0, { ja4: 't13d' })]).toEqual([
+      0, 0, 60,
+    ]);
+  });
+
+  test('an address adds 1,024 values in 17/16 of a window, the rest share a key; known ones stay apart', () => {
+    const send = limiter({ limit: 1, key_parts: ['query:k'], window_sec: 16 });
+    expect(send(0, { target: '/?k=known', ip: '192.0.2.9' })).toBe(0);
+    for (let value = 0; value < 1024; value += 1) expect(send(0, { target: `/?k=${value}` })).toBe(0);
+    expect([send(0, { target: '/?k=x' }), send(0, { target: '/?k=y' })]).toEqual([0, 16]);
+    expect(send(0, { target: '/?k=known' })).toBe(16);
+    expect(send(0, { target: '/?k=x', ip: '192.0.2.1' })).toBe(0);
+    expect([send(16_999, { target: '/?k=z' }), send(16_999, { target: '/?k=z2' })]).toEqual([0, 16]);
+    expect([send(17_000, { target: '/?k=x2' }), send(17_000, { target: '/?k=y2' })]).toEqual([0, 0]);
+  });
+
   test('a solved captcha doubles the limit', () => {
     const send = limiter({ limit: 1, burst: 1, on_breach: 'captcha' });
     const cleared = ['rate_limit/1'];

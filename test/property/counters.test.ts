@@ -13,6 +13,7 @@ import {
 class NaiveLog {
   readonly #hits = new Map<string, number[]>();
   readonly #stays = new Map<string, { last: number; paths: Set<string> }>();
+  readonly #budgets = new Map<string, { last: number; since: number; added: number }>();
   overflows = 0;
 
   judge(
@@ -21,8 +22,10 @@ class NaiveLog {
     at: { path: string; now: number; allowance: number },
     stores: boolean,
   ) {
-    const path = window.perPath ? this.#place(window, address, at, stores) : '';
-    const name = JSON.stringify([window.slot, address, path]);
+    const path = window.perPath && !window.shared ? this.#place(window, address, at, stores) : '';
+    const name = window.shared
+      ? this.#sharedName(window, address, at, stores)
+      : JSON.stringify([window.slot, address, path]);
     const past = this.#hits.get(name) ?? [];
     const time = Math.max(at.now, past.at(-1) ?? 0);
     const hits = [...past, time];
@@ -42,6 +45,28 @@ class NaiveLog {
       retryAfter = Math.min(...moments.filter(opens));
     }
     return { breached, count, retryAfter };
+  }
+
+  /** The key of a path whatever the address, or that of the address once it has added all that it may. */
+  #sharedName(
+    window: RateWindow,
+    address: string,
+    at: { path: string; now: number },
+    stores: boolean,
+  ): string {
+    const span = (window.windowMs * 17) / 16;
+    const own = JSON.stringify([window.slot, address]);
+    const name = JSON.stringify([window.slot, 'shared', at.path]);
+    const newest = this.#hits.get(name)?.at(-1);
+    const isNew = newest === undefined || at.now - newest >= span;
+    const budget = this.#budgets.get(own) ?? { last: -Infinity, since: 0, added: 0 };
+    const time = Math.max(at.now, budget.last);
+    const isOver = at.now - budget.last >= span || time - budget.since >= span;
+    const { since, added } = isOver ? { since: at.now, added: 0 } : budget;
+    const isFull = isNew && added >= MAX_RATE_PATHS;
+    if (isFull) this.overflows++;
+    if (stores) this.#budgets.set(own, { last: time, since, added: added + (isNew && !isFull ? 1 : 0) });
+    return isFull ? own : name;
   }
 
   /** The path, or one name for all paths an address has no place for. */
@@ -112,7 +137,11 @@ function steps(windowMs: number): fc.Arbitrary<number> {
   );
 }
 
-const starts = fc.constantFrom(0, 1, 1_700_000_000_000, 2 ** 32 - 500, 2 ** 40 + 17, 1_784_000_123_456);
+const starts = fc.constantFrom(
+  ...[0, 1, 1_700_000_000_000, 2 ** 32 - 500, 2 ** 40 + 17, 1_784_000_123_456],
+  // The bits of stored times come again, in 2109.
+  ...[2 ** 42 - 500, 2 ** 42 - 90_000_000, 4_400_000_000_000, 2 ** 48 + 17],
+);
 const windows = fc.constantFrom(1000, 2000, 3000, 60_000, 86_400_000);
 
 // Few and many, both sides of exact, and every way the widest slice counts are packed.
@@ -184,7 +213,10 @@ describe('counters equal the naive log', () => {
     );
   });
 
-  test('per path, with more paths than an address may hold', () => {
+  test.each([
+    { name: 'per path, with more paths than an address may hold', keyed: {} },
+    { name: 'whatever the address, with more values than one may add', keyed: { parts: 5, shared: true } },
+  ])('$name', ({ keyed }) => {
     const visits = fc.array(
       fc.record({
         address: fc.integer({ min: 1, max: 2 }),
@@ -202,7 +234,14 @@ describe('counters equal the naive log', () => {
     let overflowed = 0;
     fc.assert(
       fc.property(visits, fc.constantFrom(3, 130), (list, capacity) => {
-        const window: RateWindow = { slot: 1, capacity, doubled: false, windowMs: 1000, perPath: true };
+        const window: RateWindow = {
+          slot: 1,
+          capacity,
+          doubled: false,
+          windowMs: 1000,
+          perPath: true,
+          ...keyed,
+        };
         const counters = createCounters();
         const naive = new NaiveLog();
         let now = 1_700_000_000_000;

@@ -1,7 +1,7 @@
 /** Generated conditions of rules, of every member and op, over the alphabets that requests share. */
-import { CONDITION_OPS, type ConditionOp } from '../../src/base/vocabulary/vocabulary.ts';
+import { CONDITION_OPS, type ConditionOp, RATE_PART_FACTS } from '../../src/base/vocabulary/vocabulary.ts';
 import type { Conditions, Rule, ValueCondition } from '../../src/rules/model/types.ts';
-import type { Random } from './generate-random.ts';
+import { type Random, seeded } from './generate-random.ts';
 import {
   ADDRESS_ENTRIES,
   ASNS,
@@ -135,8 +135,33 @@ const WEIGHED: readonly Member[] = [
   'cookies',
 ];
 
-/** The rule, with one to three members of conditions in `share` of all calls. */
-export function withConditions<R extends Rule>(random: Random, rule: R, place: ConditionPlace): R {
+/** Parts of keys of rate limits. */
+const PARTS: readonly string[] = [
+  ...RATE_PART_FACTS,
+  'ip',
+  ...HEADER_NAMES.map((name) => `header:${name}`),
+  ...COOKIE_NAMES.map((name) => `cookie:${name}`),
+  ...PARAMETERS.map((name) => `query:${name}`),
+];
+
+/** The rule; two of five rate limits have keys of parts, and as many count by status. Draws of its own, so that the rest of a case is as ever for a seed. */
+export function withRateFields<R extends Rule>(rule: R): R {
+  if (rule.type !== 'rate_limit') return rule;
+  const random = seeded(rule.id * 1_000_003 + rule.priority * 31 + rule.limit);
+  const parted = random.chance(0.4);
+  const key_parts = [...new Set(random.times(1 + random.int(3), () => random.pick(PARTS)))];
+  const count_statuses = random.some([400, 401, 403, 404, 429, 503], 3);
+  return {
+    ...rule,
+    ...(parted ? { key_by: 'ip' as const, key_parts } : {}),
+    ...(random.chance(0.4) ? { count_statuses } : {}),
+    ...(random.chance(0.3) ? { headers: true } : {}),
+  };
+}
+
+/** The rule with what later versions have added: keys of parts, and one to three members of conditions in `share` of all calls. */
+export function withConditions<R extends Rule>(random: Random, given: R, place: ConditionPlace): R {
+  const rule = withRateFields(given);
   if (!random.chance(place.share)) return rule;
   const members = new Set(random.times(1 + random.int(3), () => random.pick(WEIGHED)));
   const made = [...members].flatMap((member) => {

@@ -6,7 +6,7 @@ import { docExamples, markdownExamples, typecheckExamples } from './type-check-e
 const DOCUMENTED: Readonly<Record<string, readonly string[]>> = {
   'src/engine/compiler/compile.ts': ['compile'],
   'src/engine/plan/seal.ts': ['seal'],
-  'src/engine/evaluator/evaluate.ts': ['evaluate', 'explain', 'loadPlan'],
+  'src/engine/evaluator/evaluate.ts': ['evaluate', 'explain', 'rateLimitFields', 'loadPlan'],
   'src/edge/middleware/node/edge.ts': ['createEdge'],
   'src/edge/middleware/fetch/edge.ts': ['createEdge'],
   'src/control/client/client.ts': ['createClient'],

@@ -185,10 +185,14 @@ export const MAX_RATE_COUNT = 1_000_000;
 /** Maximum rate-limit window, in seconds: one day. Fixed by semantics §5. */
 export const MAX_WINDOW_SEC = 86_400;
 /**
- * Maximum number of paths counted separately per address under one `ip_path` rule; the rest share a key. Fixed by
- * semantics §5.
+ * Maximum number of paths counted separately per address under one `ip_path` rule, and of values under a rule whose
+ * `key_parts` have some that visitors choose; the rest share a key. Fixed by semantics §5.
  */
 export const MAX_RATE_PATHS = 1_024;
+/** Maximum number of parts of the key of a rate limit. Fixed by semantics §14. */
+export const MAX_RATE_PARTS = 3;
+/** Maximum number of statuses that a rate limit counts. Fixed by semantics §14. */
+export const MAX_COUNT_STATUSES = 16;
 /** Maximum `limit + burst` of a window that is counted exactly. Fixed by semantics §5. */
 export const MAX_EXACT_WINDOW = 128;
 /** Number of slices a longer window is cut into. Fixed by semantics §5. */

@@ -192,6 +192,13 @@ export const BREACH_ACTIONS = ['drop', 'captcha'] as const;
 
 export const RATE_KEYS = ['ip', 'ip_path'] as const;
 
+/** What the key of a rate limit may consist of (semantics §14): facts of a request, and values that are written `<source>:<name>`. */
+export const RATE_PART_FACTS = ['ip', 'path', 'country', 'asn', 'ja4'] as const;
+export const RATE_PART_SOURCES = ['header', 'cookie', 'query'] as const;
+/** The kinds of parts, in the order of their numbers in plans. */
+export const RATE_PARTS = [...RATE_PART_FACTS, ...RATE_PART_SOURCES] as const;
+export type RatePart = (typeof RATE_PARTS)[number];
+
 export const REWRITE_QUERY_MODES = ['preserve', 'replace', 'strip'] as const;
 
 export const REDIRECT_STATUSES = [301, 302, 307, 308] as const;

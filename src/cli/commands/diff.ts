@@ -7,6 +7,7 @@ import { type ProvedChanges, proveChanges } from '../../workbench/proofs/changes
 import { diffPlans, type PlanDiff } from '../../workbench/proofs/diff.ts';
 import { changeInput, type SealedSide } from '../../workbench/proofs/differences.ts';
 import type { Subject } from '../../workbench/proofs/subject.ts';
+import { countAnswer } from '../../workbench/simulation/conditions.ts';
 import { changesDocument, changesText } from '../../workbench/simulation/render-changes.ts';
 import { requests } from '../../workbench/simulation/requests.ts';
 import { fixedEvaluator } from '../../workbench/simulation/simulate.ts';
@@ -132,8 +133,9 @@ async function compareDecisions(
       // Gaps and unreadable lines are only counted.
       if (entry.kind !== 'decision' || entry.line.request === null) replay.add(entry);
       else {
-        const decision = loggedDecision(was.evaluate(entry.line.request));
-        replay.add({ kind: 'decision', line: { ...entry.line, decision } });
+        const decided = was.evaluate(entry.line.request);
+        countAnswer(was, decided, entry.line.answered ?? null);
+        replay.add({ kind: 'decision', line: { ...entry.line, decision: loggedDecision(decided) } });
       }
     }
   }
@@ -160,6 +162,7 @@ async function* entriesOf(flags: Flags, domain: string): AsyncGenerator<readonly
         decision: null,
         withheld: [],
         sampled: null,
+        answered: one.status,
       };
       return { kind: 'decision', line };
     });

@@ -14,6 +14,7 @@ import {
   type ReplayExample,
   type ReplayGroup,
 } from '../../workbench/replay/difference.ts';
+import { countAnswer } from '../../workbench/simulation/conditions.ts';
 import { quantity, visible } from '../../workbench/simulation/render-text.ts';
 import { requestText } from '../../workbench/simulation/requests.ts';
 import { inputFault } from '../exit.ts';
@@ -56,7 +57,10 @@ export function replayDocument({ otherDomains, assumedBy, ...report }: ReplayRep
 export type ReplayLine = Pick<
   DecisionLine,
   'id' | 'time' | 'domain' | 'request' | 'decision' | 'withheld' | 'sampled'
->;
+> & {
+  /** The status of the response to the request if it is forwarded; `null`, or absent: unknown, as decision logs have none. */
+  readonly answered?: number | null;
+};
 
 /** An entry of a log, or the part of a decision that a replay uses. */
 export type ReplayEntry =
@@ -115,6 +119,7 @@ export function createReplay(
     counts.compared++;
     if (line.withheld.includes('target') || line.withheld.includes('body')) counts.partial++;
     const next = evaluator.evaluate(request);
+    countAnswer(evaluator, next, line.answered ?? null);
     if (!alike && dependsOnUnlogged(line, next)) {
       counts.assumed++;
       return;

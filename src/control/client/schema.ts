@@ -6499,6 +6499,12 @@ export interface components {
              * @enum {string}
              */
             readonly key_by: "ip" | "ip_path";
+            /** @description what a count is for, in place of `key_by`: `ip` (IPv6: per /64), `path`, `country`, `asn`, `ja4`, `header:<name>`, `cookie:<name>`, `query:<name>`; of a repeated value the first, an absent one is the empty text. An empty list: as `key_by` says */
+            readonly key_parts?: readonly string[];
+            /** @description statuses of responses that count, made by the origin or by the edge; a request is judged when it comes and counts when its response has one of them. Default, and an empty list: every request counts */
+            readonly count_statuses?: readonly number[];
+            /** @description whether forwarded responses have the fields `RateLimit` and `RateLimit-Policy`, as the answers above the limit do; default: they do not */
+            readonly headers?: boolean;
             /**
              * @description what happens above the limit: `drop` answers 429 with `Retry-After`, `captcha` challenges
              * @enum {string}
@@ -6582,6 +6588,12 @@ export interface components {
              * @enum {string}
              */
             readonly key_by?: "ip" | "ip_path";
+            /** @description what a count is for, in place of `key_by`: `ip` (IPv6: per /64), `path`, `country`, `asn`, `ja4`, `header:<name>`, `cookie:<name>`, `query:<name>`; of a repeated value the first, an absent one is the empty text. An empty list: as `key_by` says */
+            readonly key_parts?: readonly string[];
+            /** @description statuses of responses that count, made by the origin or by the edge; a request is judged when it comes and counts when its response has one of them. Default, and an empty list: every request counts */
+            readonly count_statuses?: readonly number[];
+            /** @description whether forwarded responses have the fields `RateLimit` and `RateLimit-Policy`, as the answers above the limit do; default: they do not */
+            readonly headers?: boolean;
             /**
              * @description what happens above the limit: `drop` answers 429 with `Retry-After`, `captcha` challenges
              * @default drop
@@ -6641,6 +6653,12 @@ export interface components {
              * @enum {string}
              */
             readonly key_by?: "ip" | "ip_path";
+            /** @description what a count is for, in place of `key_by`: `ip` (IPv6: per /64), `path`, `country`, `asn`, `ja4`, `header:<name>`, `cookie:<name>`, `query:<name>`; of a repeated value the first, an absent one is the empty text. An empty list: as `key_by` says */
+            readonly key_parts?: readonly string[];
+            /** @description statuses of responses that count, made by the origin or by the edge; a request is judged when it comes and counts when its response has one of them. Default, and an empty list: every request counts */
+            readonly count_statuses?: readonly number[];
+            /** @description whether forwarded responses have the fields `RateLimit` and `RateLimit-Policy`, as the answers above the limit do; default: they do not */
+            readonly headers?: boolean;
             /**
              * @description what happens above the limit: `drop` answers 429 with `Retry-After`, `captcha` challenges
              * @enum {string}

@@ -29,7 +29,7 @@ export async function answerTo(decided: Decided, answering: Answering): Promise<
     case 'redirect':
       return redirectAnswer(decision, id);
     case 'challenge':
-      return answering.challenges.ask(decided);
+      return withLimits(await answering.challenges.ask(decided), decided);
     case 'respond':
       return decision.rule === null ? edgeAnswer(decided, answering) : contentAnswer(decision, id);
     case 'block':
@@ -51,9 +51,36 @@ function refusal(decided: Decided): EdgeAnswer {
   const { decision, id } = decided;
   const status = decision.status ?? 500;
   const wait = decision.retryAfter === null ? [] : ['Retry-After', String(decision.retryAfter)];
+  addLimits(wait, decided);
   const page = errorPage(decided, { status, madeBy: 'edge' });
   if (page?.kind === 'custom' && page.html !== null) return customPage({ status, id }, page.html, wait);
   return statusPage(decided, status, wait);
+}
+
+/** The answer with the fields of the rate limit that it is of, if any. */
+function withLimits(answer: EdgeAnswer, decided: Limited): EdgeAnswer {
+  const fields: string[] = [];
+  addLimits(fields, decided);
+  return fields.length === 0 ? answer : { ...answer, headers: [...answer.headers, ...fields] };
+}
+
+/** A request whose rate limits a response states. */
+type Limited = Pick<Decided, 'decision'> & { readonly domain: Pick<Decided['domain'], 'evaluator'> };
+
+/** Adds the fields by which a response states rate limits (semantics §14). */
+function addLimits(headers: string[], { decision, domain }: Limited): void {
+  const fields = domain.evaluator.rateLimitFields(decision);
+  if (fields !== null) headers.push('RateLimit-Policy', fields.policy, 'RateLimit', fields.limit);
+}
+
+/** Whether a field is a list to which the origin and the edge add their own members. */
+export function isJoined(name: string): boolean {
+  return name === 'RateLimit-Policy' || name === 'RateLimit';
+}
+
+/** Counts the request under rate limits that count the status of its response. */
+export function countStatus({ decision, domain }: Limited, status: number): void {
+  if (status >= 400) domain.evaluator.countResponse(decision, status);
 }
 
 interface ErrorStatus {
@@ -132,17 +159,21 @@ export function isDropped(name: string, settings: EdgeSettings): boolean {
   return ADDED.some(({ property, lower }) => settings[property] && name === lower);
 }
 
-/** The headers that the edge adds, the decision id among them. */
-export function addedHeaders(settings: EdgeSettings, id: string): HeaderList {
+/** A forwarded request, and the settings of its domain. */
+type Forwarded = Limited & Pick<Decided, 'id'> & { readonly domain: { readonly settings: EdgeSettings } };
+
+/** The headers that the edge adds to the response to a forwarded request, the decision id among them. */
+export function addedHeaders(forwarded: Forwarded): HeaderList {
   const added: string[] = [];
-  addHeaders(added, settings, id);
+  addHeaders(added, forwarded);
   return added;
 }
 
 /** Adds them to the headers of a response. PERF: without a list of their own. */
-export function addHeaders(headers: string[], settings: EdgeSettings, id: string): void {
-  addSecurity(headers, settings);
-  headers.push(ID_HEADER, id);
+export function addHeaders(headers: string[], forwarded: Forwarded): void {
+  addSecurity(headers, forwarded.domain.settings);
+  addLimits(headers, forwarded);
+  headers.push(ID_HEADER, forwarded.id);
 }
 
 function addSecurity(headers: string[], settings: EdgeSettings): void {

@@ -4,6 +4,7 @@
  * a clearance, a body or a challenge is awaited.
  */
 import type { EdgeAnswer } from '../../base/http/header-fields.ts';
+import { countStatus } from '../answers/answer-to.ts';
 import { answerAtEdge } from './answer-at-edge.ts';
 import { evaluate } from './evaluate.ts';
 import type { DecidingDomain, Exchange } from './exchange.ts';
@@ -67,10 +68,11 @@ function conclude<Message, Domain extends DecidingDomain>(
   const exchange = exchangeOf(context);
   const verdict = verdictOf(exchange, { enforced, isPartial: context.isPartial });
   reporter.decided(verdict);
-  const finish = (own: EdgeAnswer | null): DecideOutcome<Domain> =>
-    own === null
-      ? { kind: 'forward', exchange, verdict }
-      : { kind: 'answer', exchange, verdict, answer: answerOf(context, own) };
+  const finish = (own: EdgeAnswer | null): DecideOutcome<Domain> => {
+    if (own === null) return { kind: 'forward', exchange, verdict };
+    countStatus(exchange, own.status);
+    return { kind: 'answer', exchange, verdict, answer: answerOf(context, own) };
+  };
   const own = answerAtEdge(context as RequestContext);
   return own instanceof Promise ? own.then(finish) : finish(own);
 }

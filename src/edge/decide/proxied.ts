@@ -160,13 +160,13 @@ export function forwardChanges(
   exchange: Exchange<DecidingDomain>,
   challenges: Pick<Challenges, 'withoutOwn'>,
 ): ForwardChanges {
-  const { decision, request, domain, id } = exchange;
+  const { decision, request } = exchange;
   const sent = requestHeader(exchange, 'cookie');
   const cookies = sent === '' ? sent : challenges.withoutOwn(sent);
   return {
     target: forwardedTarget(decision) ?? request.target,
     origin: decision.origin,
     cookies: cookies === sent ? null : cookies,
-    responseHeaders: addedHeaders(domain.settings, id),
+    responseHeaders: addedHeaders(exchange),
   };
 }

@@ -10,7 +10,7 @@ import type { DecidingDomain } from './exchange.ts';
  * - `cache` a cache rule matched
  * - `rewrite` a rule changed path or query, and the request was routed before the edge
  * - `body` a rule inspects the body, and all or a part of it did not reach the edge
- * - `response` the domain's settings add or remove headers of responses
+ * - `response` the domain's settings, or rate limits with `headers`, add or remove headers of responses
  */
 export const UNENFORCED = ['origin', 'cache', 'rewrite', 'body', 'response'] as const;
 /** One of `UNENFORCED`. */
@@ -71,7 +71,8 @@ export function verdictOf(
   const target = forwardedTarget(decision);
   if (target !== null && target !== request.target) add('rewrite');
   if (isPartial) add('body');
-  if (origin !== null && changesResponses(domain.settings)) add('response');
+  const isStated = domain.evaluator.rateLimitFields(decision) !== null;
+  if (origin !== null && (isStated || changesResponses(domain.settings))) add('response');
   return {
     id,
     domain: domain.name,

@@ -81,6 +81,7 @@ export async function openAgentServices(
     plans: node.plans,
     certificates: createFeedCertificates(createContextCache()),
     challenges: createFeedTokens(),
+    seesStatuses: false,
     onSecret: secrets.set,
   };
   const source = createFollowedSource(options, { relay, follow: () => followPlans(options, receivers) });

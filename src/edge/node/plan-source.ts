@@ -2,7 +2,7 @@
 import { refOfSlot, refText } from '../../engine/evaluator/identity.ts';
 import { createLoaded, type LoadedPlan } from '../../engine/evaluator/loaded.ts';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
-import { FLAG, META, NONE, SLOT, typeIndex } from '../../engine/plan/layout.ts';
+import { FLAG, META, NONE, RATE_FIELDS, RATE_OPTIONS, SLOT, typeIndex } from '../../engine/plan/layout.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
 import type { ChallengeSink } from '../following/install-challenges.ts';
@@ -44,6 +44,8 @@ interface PlanReceivers {
   readonly certificates: FeedPairSink;
   /** Receives the challenges of certificate authorities that a control plane sends. */
   readonly challenges: ChallengeSink;
+  /** Whether the receiver sees the statuses of responses, which an agent does not. Default: it does. */
+  readonly seesStatuses?: boolean;
   /** Called with the control plane's secret for clearances. */
   readonly onSecret: (clearance: Clearance) => void;
 }
@@ -55,7 +57,11 @@ interface PlanReceivers {
  */
 export async function followPlans(options: EdgeNodeOptions, receivers: PlanReceivers): Promise<PlanSource> {
   const { plans: origin, log } = options;
-  const known = { signatures: options.signatures !== null, countries: options.countries !== null };
+  const known = {
+    signatures: options.signatures !== null,
+    countries: options.countries !== null,
+    statuses: receivers.seesStatuses ?? true,
+  };
   const plans = warnOfBlindRules(receivers.plans, { known, warn: (sentence) => log.warn(sentence) });
   if (origin.kind === 'control') return followControlPlane(origin, options, { ...receivers, plans });
   const { check, stop } = await origin.follow(plans);
@@ -105,20 +111,27 @@ async function followControlPlane(
 }
 
 // Warns of rules that a node cannot evaluate as they are meant: `waf` rules without signatures, country filters without a
-// country database, JA4H filters. In: the plans on their way to what serves them. Out: sentences that name the rules and
+// country database, JA4H filters, statuses of responses that an agent does not see. In: the plans on their way to what serves them. Out: sentences that name the rules and
 // the remedy.
 
 /** What the rules of a node are evaluated with. */
 export interface NodeFacts {
   readonly signatures: boolean;
   readonly countries: boolean;
+  /** Whether the statuses of origins' responses are seen. */
+  readonly statuses: boolean;
 }
 
 /** The sentences about a sealed plan that this node has checked already; one for each fact that is missing. */
 export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string[] {
   const { plan, revision } = openPlan(bytes, { trusted: true });
   const loaded = createLoaded(plan, revision);
-  const found = { waf: [] as number[], countries: [] as number[], ja4h: [] as number[] };
+  const found = {
+    waf: [] as number[],
+    countries: [] as number[],
+    ja4h: [] as number[],
+    statuses: [] as number[],
+  };
   for (let slot = 0; slot < plan.meta[META.slots]!; slot++) {
     const row = slot * SLOT.size;
     const flags = plan.slots[row + SLOT.flags]!;
@@ -126,6 +139,8 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
     const type = flags & FLAG.type;
     if (!known.signatures && type === typeIndex('waf')) found.waf.push(slot);
     if (!known.countries && plan.slots[row + SLOT.countries] !== NONE) found.countries.push(slot);
+    if (!known.statuses && type === typeIndex('rate_limit') && countsStatuses(loaded, row))
+      found.statuses.push(slot);
     if (type === typeIndex('fingerprint') && hasJa4h(loaded, row)) found.ja4h.push(slot);
   }
   const sentences: string[] = [];
@@ -144,7 +159,18 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
     found.ja4h,
     'this node does not compute JA4H, so `match_ja4h` matches nobody; use `match_ja4`, which needs --tls-port',
   );
+  add(
+    found.statuses,
+    "an agent does not see the statuses of origins, so `count_statuses` counts the edge's own answers alone; leave it out, or use a node",
+  );
   return sentences;
+}
+
+/** Whether a rate limit counts by the statuses of responses. */
+function countsStatuses({ plan: { slots, words } }: LoadedPlan, row: number): boolean {
+  const fields = slots[row + SLOT.fields]!;
+  const isExtended = (words[fields + RATE_FIELDS.options]! & RATE_OPTIONS.extended) !== 0;
+  return isExtended && words[fields + RATE_FIELDS.statuses] !== NONE;
 }
 
 /** The second of a rule's two lists, `match_ja4` and `match_ja4h`. */

@@ -8,7 +8,7 @@ import type { BoundedCounters, RateKey, RateWindow } from '../../engine/evaluato
 import type { UsedProof } from '../answers/challenge/proof.ts';
 
 /** Hits of one key of a rate limit. */
-export interface CountedHits extends Required<RateWindow>, Pick<RateKey, 'family' | 'path'> {
+export interface CountedHits extends RateWindow, Pick<RateKey, 'family' | 'path'> {
   /** The words of the key's address. */
   readonly words: readonly number[];
   /** Number of hits. */
@@ -62,14 +62,16 @@ export function createVisitRelay(own: BoundedCounters, log: Pick<Logger, 'warn'>
     return hits.size + proofs.length < MAX_ENTRIES && characters + path.length <= MAX_CHARACTERS;
   }
   function note(window: RateWindow, key: RateKey): void {
-    const { space = 0, slot, capacity, doubled, windowMs, perPath } = window;
+    const { space = 0, slot, capacity, doubled, windowMs, perPath, parts, shared = false } = window;
     const { family, path } = key;
     const words = [...key.words.subarray(0, family === 6 ? 2 : 1)];
-    const id = `${space} ${slot} ${capacity} ${doubled} ${windowMs} ${perPath} ${family} ${words} ${path}`;
+    const id = `${space} ${slot} ${capacity} ${doubled} ${windowMs} ${perPath} ${parts} ${family} ${words} ${path}`;
     const known = hits.get(id);
     if (known !== undefined) known.times++;
     else if (hasRoom(path)) {
-      hits.set(id, { space, slot, capacity, doubled, windowMs, perPath, family, words, path, times: 1 });
+      const keyed = parts === undefined ? {} : { parts, shared };
+      const counted = { space, slot, capacity, doubled, windowMs, perPath, ...keyed };
+      hits.set(id, { ...counted, family, words, path, times: 1 });
       characters += path.length;
     } else lost++;
     sendSoon();

@@ -44,6 +44,8 @@ export interface ClientSinkOptions {
   readonly unread?: UnreadResponses;
   /** Called with an exception of Node for a head that it does not write. */
   readonly failed: (error: unknown) => void;
+  /** Called with the status of the response before its head is written; default: nothing is. */
+  readonly heading?: (status: number) => void;
   /** Called once, when the response has ended, however it ends. */
   readonly done: (outcome: ClientOutcome) => void;
 }
@@ -70,6 +72,7 @@ const MAX_QUEUED = 128 * 1024;
 interface Writing extends QueuedResponse {
   readonly unread: UnreadResponses;
   readonly failed: (error: unknown) => void;
+  readonly heading: (status: number) => void;
   readonly done: (outcome: ClientOutcome) => void;
   /**
    * The connection of a response that queues behind others (pipelining, RFC 9112 §9.3.2): Node reports its end to the first
@@ -97,13 +100,14 @@ interface Writing extends QueuedResponse {
 }
 
 export function createClientSink(options: ClientSinkOptions): ClientSink {
-  const { request, response, unread = UNLIMITED, failed, done } = options;
+  const { request, response, unread = UNLIMITED, failed, heading = ignore, done } = options;
   const outgoing = response as ServerResponse;
   const state: Writing = {
     request,
     response: outgoing,
     unread,
     failed,
+    heading,
     done,
     endSlow: (rate) => fail(state, { code: 'slow', reason: `the client takes ${rate}` }),
     connection: 'stream' in request || outgoing.socket !== null ? null : request.socket,
@@ -169,6 +173,7 @@ function pushHead(state: Writing, head: ResponseHead, source: ResponseSource): v
   if (state.over || state.response.destroyed) return void source.abort();
   state.source = source;
   state.head = head;
+  state.heading(head.status);
   if ('stream' in state.response) writeStart(state);
   else process.nextTick(writeInTick, state);
 }
@@ -218,6 +223,7 @@ function pushAnswer(state: Writing, { status, headers, body }: EdgeAnswer): void
   const lengthless = status === 204 || status === 304;
   const length = lengthless ? [] : ['Content-Length', String(bytes.length)];
   state.headAt = performance.now();
+  state.heading(status);
   writeHead(response, { status, headers: [...headers, ...length] });
   if (isBodiless(state.request.method, status)) return void response.end();
   state.octets = bytes.length;

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest, ClientResponse } from '../../base/http/client-messages.ts';
 import type { EdgeAnswer } from '../../base/http/response.ts';
+import { countStatus } from '../answers/answer-to.ts';
 import { pageAnswer } from '../answers/pages.ts';
 import { answerAtEdge } from '../decide/answer-at-edge.ts';
 import { evaluate } from '../decide/evaluate.ts';
@@ -92,6 +93,9 @@ export function createHandler({ services, onFault }: HandlerOptions): Handler {
         response,
         unread,
         failed: (error) => failed(error),
+        heading: (status) => {
+          if (context.exchange !== null) countStatus(context.exchange, status);
+        },
         done: (outcome) => logRequest(context, outcome),
       });
       const context = createNodeContext({ services, incoming, reader, client, allow: ALLOW });

@@ -147,7 +147,8 @@ function valueTerm(
   return { ...base, comparison: compared.comparison, ignoreCase: ignore_case, negated: compared.negated };
 }
 
-function placeSource({ conditionPool }: PlanDraft, { kind, name }: Term['source']): number {
+/** The number of a source, added if nothing before has read it. */
+export function placeSource({ conditionPool }: PlanDraft, { kind, name }: Term['source']): number {
   const { sources, sourceRows } = conditionPool;
   const text = `${kind} ${name}`;
   const known = sources.get(text);
@@ -166,9 +167,10 @@ function formOf({ member, comparison, ignoreCase }: Term, value: string): ValueF
   return ignoreCase ? `${form}_fold` : form;
 }
 
-/** Lays the terms of every rule; nothing if no rule has conditions. */
+/** Lays the terms of every rule, and the sources that rules read; nothing if no rule has conditions or reads a source. */
 export function layConditions(draft: PlanDraft): void {
-  if (draft.rules.every(({ conditions }) => conditions === undefined)) return;
+  const readsNone = draft.conditionPool.sourceRows.length === 0;
+  if (readsNone && draft.rules.every(({ conditions }) => conditions === undefined)) return;
   const slotOf = tagSlots(draft);
   draft.conditions = Uint32Array.from(draft.rules, ({ conditions }) => {
     if (conditions === undefined) return NONE;

@@ -18,12 +18,21 @@ import {
   LB_TYPES,
   ORIGIN_SCHEMES,
   type OriginScheme,
+  RATE_PARTS,
+  type RatePart,
   REDIRECT_TARGET_MODES,
   REWRITE_QUERY_MODES,
   type RuleType,
   UNINSPECTED_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
-import type { CacheRule, ErrorPageRule, OriginPoolRule, Rule, WafRule } from '../../rules/model/types.ts';
+import type {
+  CacheRule,
+  ErrorPageRule,
+  OriginPoolRule,
+  RateLimitRule,
+  Rule,
+  WafRule,
+} from '../../rules/model/types.ts';
 import {
   BOT_FIELDS,
   CACHE_FIELDS,
@@ -45,14 +54,19 @@ import {
   POOL_HEALTH,
   POOL_ORIGIN,
   RATE_FIELDS,
+  RATE_OPTIONS,
+  RATE_PART,
   REDIRECT_FIELDS,
   REDIRECT_LISTED,
   REWRITE_FIELDS,
   ROUTE_FIELDS,
   SLOT,
+  type SourceKind,
+  VALUE_SOURCE,
   WAF_EXCLUSION,
   WAF_FIELDS,
 } from '../plan/layout.ts';
+import { placeSource } from './conditions.ts';
 import { type PlanDraft, placeString, placeWords } from './draft.ts';
 import {
   addressOption,
@@ -153,8 +167,7 @@ const TYPES: { readonly [T in RuleType]: TypeCompiler<Extract<Rule, { readonly t
   rate_limit: {
     ...PLAIN,
     action: (rule) => BREACH_ACTIONS.indexOf(rule.on_breach),
-    fields: ({ words }, { limit, burst, window_sec, key_by }) =>
-      placeWords(words, [limit, burst, window_sec, key_by === 'ip_path' ? 1 : 0]),
+    fields: placeRate,
     print: printRateLimit,
   },
   waf: {
@@ -244,6 +257,34 @@ export function printFields(plan: Plan, type: RuleType, row: Uint32Array): Print
 function portAndScheme(port: number | null, scheme: OriginScheme): readonly [number, number] {
   const number = ORIGIN_SCHEMES.indexOf(scheme);
   return [port ?? DEFAULT_PORTS[number]!, number];
+}
+
+/** The fields of a rate limit. A rule without what version 5 added has the words of earlier versions. */
+function placeRate(draft: PlanDraft, rule: RateLimitRule): number {
+  const { limit, burst, window_sec, key_by, key_parts, count_statuses, headers } = rule;
+  let options = key_by === 'ip_path' ? RATE_OPTIONS.perPath : 0;
+  const counted = [limit, burst, window_sec];
+  if (headers === true) options |= RATE_OPTIONS.headers;
+  if (key_parts === undefined && count_statuses === undefined) {
+    draft.recent ||= headers === true;
+    return placeWords(draft.words, [...counted, options]);
+  }
+  draft.recent = true;
+  const parts = key_parts === undefined ? NONE : placeParts(draft, key_parts);
+  const statuses =
+    count_statuses === undefined ? NONE : placeWords(draft.words, [count_statuses.length, ...count_statuses]);
+  return placeWords(draft.words, [...counted, options | RATE_OPTIONS.extended, parts, statuses]);
+}
+
+/** The parts of a key: their count, then a row (`RATE_PART`) each. */
+function placeParts(draft: PlanDraft, parts: readonly string[]): number {
+  const rows = parts.flatMap((part) => {
+    const [kind = '', ...name] = part.split(':');
+    const number = RATE_PARTS.indexOf(kind as RatePart);
+    if (kind === 'ip' || kind === 'path') return [number, NONE];
+    return [number, placeSource(draft, { kind: kind as SourceKind, name: name.join(':') })];
+  });
+  return placeWords(draft.words, [parts.length, ...rows]);
 }
 
 function placeWaf(draft: PlanDraft, rule: WafRule): number {
@@ -372,13 +413,37 @@ function printBotRoute(rule: RuleWords): Printed {
 }
 
 function printRateLimit(rule: RuleWords): Printed {
+  const options = wordOf(rule, RATE_FIELDS.options);
   return {
     limit: wordOf(rule, RATE_FIELDS.limit),
     burst: wordOf(rule, RATE_FIELDS.burst),
     window_sec: wordOf(rule, RATE_FIELDS.window),
-    key_by: wordOf(rule, RATE_FIELDS.perPath) === 1 ? 'ip_path' : 'ip',
+    key_by: (options & RATE_OPTIONS.perPath) !== 0 ? 'ip_path' : 'ip',
     on_breach: BREACH_ACTIONS[rule.action],
+    ...((options & RATE_OPTIONS.extended) !== 0 ? printExtended(rule) : {}),
+    ...((options & RATE_OPTIONS.headers) !== 0 ? { headers: true } : {}),
   };
+}
+
+/** The fields of a rate limit that need the words of version 5. */
+function printExtended(rule: RuleWords): Printed {
+  const statuses = wordOf(rule, RATE_FIELDS.statuses);
+  return {
+    ...(wordOf(rule, RATE_FIELDS.parts) === NONE ? {} : { key_parts: printParts(rule) }),
+    ...(statuses === NONE ? {} : { count_statuses: listAt(rule.plan, statuses) }),
+  };
+}
+
+/** The parts of a key as the customer wrote them. */
+function printParts({ plan, at }: RuleWords): readonly string[] {
+  const rows = plan.words[at + RATE_FIELDS.parts]!;
+  return Array.from({ length: plan.words[rows]! }, (_, index) => {
+    const row = rows + 1 + index * RATE_PART.size;
+    const kind = RATE_PARTS[plan.words[row + RATE_PART.kind]!]!;
+    const source = plan.words[row + RATE_PART.source]! * VALUE_SOURCE.size;
+    const name = plan.valueSources[source + VALUE_SOURCE.name] ?? 0;
+    return name === 0 ? kind : `${kind}:${decodeString(plan, name)}`;
+  });
 }
 
 function printWaf(rule: RuleWords): Printed {

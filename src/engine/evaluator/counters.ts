@@ -18,6 +18,7 @@ import {
   finish,
   HOLDER_BORN,
   HOLDER_LAYOUT,
+  isBefore,
   layoutId,
   layoutOf,
   NEWEST,
@@ -62,8 +63,18 @@ export interface RateWindow {
   readonly doubled: boolean;
   /** 1,000…86,400,000, whole milliseconds. */
   readonly windowMs: number;
-  /** Each path of an address has a count of its own. */
+  /** Each path (`RateKey.path`) of an address has a count of its own. */
   readonly perPath: boolean;
+  /** Of keys that consist of parts: `counterSpace` of the names of the parts. Absent: the address, or the address and the path. */
+  readonly parts?: number;
+  /**
+   * Of keys without an address among their parts: the path alone is the key, whatever the address. With `perPath` an address
+   * adds at most `MAX_RATE_PATHS` new ones in 17/16 of a window, since visitors choose them; further ones share a key of the
+   * address. Absent: the address is part of the key.
+   */
+  readonly shared?: boolean;
+  /** A request that breaches does not count, which `retryAfter` is computed for; `hit` is not called for it. Absent: it counts. */
+  readonly isFree?: boolean;
 }
 
 /** The key that a request counts under. */
@@ -72,7 +83,7 @@ export interface RateKey {
   readonly family: 0 | 4 | 6;
   /** Family 4: the address in `words[0]`. Family 6: its /64 in `words[0]`, `words[1]`. */
   readonly words: Uint32Array;
-  /** The path that counts; empty unless the window is per path. */
+  /** The path that counts, or the parts of the key as one text; empty unless the window is per path or shared. */
   readonly path: string;
 }
 
@@ -170,7 +181,7 @@ class RateCounters {
   readonly #state = createHashState();
   readonly #hash = new Int32Array(2);
   readonly #overflow = new Int32Array(2);
-  readonly #by: Judgement = { clock: createClock(), windowMs: 0, allowance: 0, most: 0 };
+  readonly #by: Judgement = { clock: createClock(), windowMs: 0, allowance: 0, most: 0, isFree: false };
   /** Link to the holder for the entry that `#choosePath` chose; 0 when it has none. */
   #link = 0;
 
@@ -199,7 +210,8 @@ class RateCounters {
     this.#absorbKey(key);
     let shape = this.#shape;
     this.#link = 0;
-    if (window.perPath) shape = this.#choosePath(window, key.path, stores);
+    if (window.shared === true) this.#chooseShared(window, key.path, stores);
+    else if (window.perPath) shape = this.#choosePath(window, key.path, stores);
     else finish(this.#state, PLAIN_KEY, this.#hash);
     let ref = this.store.find(shape, this.#hash);
     if (ref === 0) {
@@ -219,6 +231,7 @@ class RateCounters {
     }
     by.windowMs = window.windowMs;
     by.allowance = allowance;
+    by.isFree = window.isFree === true;
     by.most = window.doubled ? 2 * window.capacity : window.capacity;
     if (layout.kind === 'ring') judgeRing(words, at, layout, by, stores, out);
     else judgeSlices(words, at, layout, by, stores, out);
@@ -235,19 +248,31 @@ class RateCounters {
     input[3] = window.windowMs;
     input[4] = window.capacity * 4 + (window.doubled ? 2 : 0) + (window.perPath ? 1 : 0);
     begin(this.#beginning, this.seed);
-    absorb(this.#beginning, input, 0, 5);
+    let count = 5;
+    if (window.parts !== undefined) {
+      input[count++] = window.parts;
+      input[count++] = window.parts / 2 ** 32;
+      input[count++] = window.shared === true ? 1 : 0;
+    }
+    absorb(this.#beginning, input, 0, count);
     this.#shape = this.#shapeOf(window, false);
     this.#window = window;
   }
 
-  #absorbKey(key: RateKey): void {
-    const input = this.#input;
+  /** Sets the state to what all keys of the window have in common. */
+  #absorbWindow(): void {
     const state = this.#state;
     const beginning = this.#beginning;
     state[0] = beginning[0]!;
     state[1] = beginning[1]!;
     state[2] = beginning[2]!;
     state[3] = beginning[3]!;
+  }
+
+  #absorbKey(key: RateKey): void {
+    const input = this.#input;
+    const state = this.#state;
+    this.#absorbWindow();
     let count = 0;
     input[count++] = key.family;
     if (key.family !== 0) input[count++] = key.words[0]!;
@@ -298,8 +323,41 @@ class RateCounters {
   }
 
   /**
+   * Sets `#hash` to the key of the text, or to the overflow key of the address if the text is new and the address has added
+   * `MAX_RATE_PATHS` others. If `stores`, a new text takes a place of the address. A text that any address has sent within
+   * 17/16 of a window is not new.
+   */
+  #chooseShared(window: RateWindow, text: string, stores: boolean): void {
+    const { store } = this;
+    const state = this.#state;
+    let holder = 0;
+    let full = false;
+    if (window.perPath) {
+      finish(state, HOLDER_KEY, this.#hash);
+      holder = this.#holderOf(window, stores);
+      full = holder !== 0 && placesTaken(store.pages, holder) >= MAX_RATE_PATHS;
+      if (full) finish(state, OVERFLOW_KEY, this.#overflow);
+    }
+    this.#absorbWindow();
+    absorbText(state, text);
+    finish(state, text.length * 4 + PATH_KEY, this.#hash);
+    if (holder === 0 || this.#isRecent(window, store.find(this.#shape, this.#hash))) return;
+    if (full) this.#hash.set(this.#overflow);
+    else if (stores) changePlaces(store.pages, holder, 1);
+  }
+
+  /** Whether the entry was hit within 17/16 of a window. */
+  #isRecent(window: RateWindow, ref: number): boolean {
+    if (ref === 0) return false;
+    const page = pageOf(this.store.pages, ref);
+    const { clock } = this.#by;
+    readNewest(page.words, placeOf(page, ref), clock);
+    return clock[NOW]! - clock[NEWEST]! < spanOf(window);
+  }
+
+  /**
    * The entry of the address of `#hash`, or 0 when a peek finds none. All its places are free once it made no
-   * request for 17/16 of a window.
+   * request for 17/16 of a window; those of shared keys also 17/16 of a window after the first was taken.
    */
   #holderOf(window: RateWindow, stores: boolean): number {
     const { store } = this;
@@ -309,18 +367,28 @@ class RateCounters {
       const page = pageOf(store.pages, holder);
       readNewest(page.words, placeOf(page, holder), clock);
     }
-    const freed = holder === 0 || clock[NOW]! - clock[NEWEST]! >= (window.windowMs * 17) / 16;
+    const freed =
+      holder === 0 || clock[NOW]! - clock[NEWEST]! >= spanOf(window) || this.#isOver(window, holder);
     if (!stores) return freed ? 0 : holder;
     if (holder === 0) holder = store.create(this.holders, this.#hash, idleClass(window.windowMs), clock);
     const page = pageOf(store.pages, holder);
     const at = placeOf(page, holder);
     if (freed) {
       page.words[at + FINE] = 0;
-      page.words[at + HOLDER_BORN] = clock[NOW]! / 1024;
+      page.words[at + HOLDER_BORN] = window.shared === true ? clock[NOW]! : clock[NOW]! / 1024;
     }
     if (freed || clock[NOW]! > clock[NEWEST]!) stamp(page.words, at, clock);
     noteHit(page, clock);
     return holder;
+  }
+
+  /** Whether the time is over for which an address of shared keys has its places: `HOLDER_BORN` is in milliseconds there. */
+  #isOver(window: RateWindow, holder: number): boolean {
+    if (window.shared !== true) return false;
+    const { clock } = this.#by;
+    const page = pageOf(this.store.pages, holder);
+    const time = Math.max(clock[NOW]!, clock[NEWEST]!);
+    return ((time >>> 0) - page.words[placeOf(page, holder) + HOLDER_BORN]!) >>> 0 >= spanOf(window);
   }
 
   /** Whether the path took its place after the address' entry was created: it was hit since then. */
@@ -329,8 +397,16 @@ class RateCounters {
     const { pages } = this.store;
     const own = pageOf(pages, ref);
     const page = pageOf(pages, holder);
-    return own.words[placeOf(own, ref) + COARSE]! >= page.words[placeOf(page, holder) + HOLDER_BORN]!;
+    return !isBefore(
+      own.words[placeOf(own, ref) + COARSE]!,
+      page.words[placeOf(page, holder) + HOLDER_BORN]!,
+    );
   }
+}
+
+/** Milliseconds after which nothing of a key counts. */
+function spanOf({ windowMs }: RateWindow): number {
+  return (windowMs * 17) / 16;
 }
 
 /** A key without history: this request is its first. */

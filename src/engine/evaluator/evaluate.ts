@@ -26,6 +26,7 @@ import { type FindList, listsOfPlan } from './lists.ts';
 import { createLoaded, isMonitored, type LoadedPlan, servedHosts, textOf } from './loaded.ts';
 import type { ErrorResponse } from './phases/error-page.ts';
 import { bodyWantedOf, decide, decideErrorPage, type Runs, refusal, stepsOf, tagAgain } from './phases.ts';
+import { countResponse, type RateLimitFields, rateLimitFields } from './rate-outcomes.ts';
 import type { EdgeRequest } from './request.ts';
 import { type Context, createRun, type Memo, type OriginStates } from './run.ts';
 import type { Trace } from './trace.ts';
@@ -125,6 +126,28 @@ export interface Evaluator {
   bodyWanted(request: EdgeRequest): number;
   /** The page for an error status, once the response is known. Never throws. */
   errorPage(request: EdgeRequest, status: number, madeBy: 'edge' | 'origin'): ErrorPageAnswer;
+  /**
+   * The fields by which the response states rate limits: of the rule that refused or challenged, and of those with `headers: true`
+   * if the request is forwarded; `null`: none. Takes what `evaluate` returned, no copy of it.
+   * @example
+   * ```ts
+   * import type { Decision, Evaluator } from 'edgeplan/evaluator';
+   *
+   * function addLimits(evaluator: Evaluator, decision: Decision, headers: Headers): void {
+   *   const fields = evaluator.rateLimitFields(decision);
+   *   if (fields === null) return;
+   *   headers.append('RateLimit-Policy', fields.policy);
+   *   headers.append('RateLimit', fields.limit);
+   * }
+   * ```
+   */
+  rateLimitFields(decision: Decision): RateLimitFields | null;
+  /**
+   * Counts the request under rate limits with `count_statuses` that list the status of the response, which may be the origin's or
+   * the edge's. To be called once for each decision, as soon as the status is known; a second call counts nothing. Takes what
+   * `evaluate` returned, no copy of it. Never throws.
+   */
+  countResponse(decision: Decision, status: number): void;
 }
 
 /**
@@ -135,7 +158,7 @@ export interface Evaluator {
 const SCRATCH = {
   facts: createFacts(),
   runs: { real: createRun(false), shadow: createRun(true) } satisfies Runs,
-  memo: { rates: new Map(), wafs: new Map(), picks: new Map() } satisfies Memo,
+  memo: { rates: new Map(), wafs: new Map(), picks: new Map(), pending: null } as Memo,
 } as const;
 
 const HOW_TO_SEAL = 'read a file of `edgeplan compile -o`, or give what `seal` returned';
@@ -208,6 +231,14 @@ export function loadPlan(bytes: Uint8Array | ArrayBuffer, options: EvaluatorOpti
     explain: (request) => explain(state, request),
     bodyWanted: (request) => bodyWanted(state, request),
     errorPage: (request, status, madeBy) => errorPageOf(state, request, { status, madeBy }),
+    rateLimitFields,
+    countResponse: (decision, status) => {
+      try {
+        countResponse(decision, status);
+      } catch (error) {
+        state.context.reportFault(error);
+      }
+    },
   };
 }
 

@@ -26,6 +26,7 @@ import { answerOwnPath, ownPathNote, rateLimit, rateLimitExplanation } from './p
 import { redirect, redirectExplanation } from './phases/redirect.ts';
 import { rewrite, rewriteExplanation } from './phases/rewrite.ts';
 import { waf, wafExplanation, wantedBody } from './phases/waf.ts';
+import { storeOutcome } from './rate-outcomes.ts';
 import { type Context, createRun, end, type Run, resetRun, type Step } from './run.ts';
 import { PHASES, type Phase, phaseOf } from './trace.ts';
 
@@ -148,10 +149,15 @@ export function decide(context: Context, { real, shadow }: Runs): Decision {
   const { revision } = context.loaded;
   clearMemo(context);
   runSteps(context, real);
-  if (!real.dryMatched) return decisionOf(real, null, revision);
-  restart(context.candidates);
-  runSteps(context, shadow);
-  return decisionOf(real, decisionOf(shadow, null, revision), revision);
+  if (real.dryMatched) {
+    restart(context.candidates);
+    runSteps(context, shadow);
+  }
+  const decision = decisionOf(real, real.dryMatched ? decisionOf(shadow, null, revision) : null, revision);
+  // Answers of other rules state no limit.
+  const states = real.isOverLimit || real.action === 'forward' ? real.rateStates : null;
+  storeOutcome(decision, { states, pending: context.memo.pending });
+  return decision;
 }
 
 /** Octets of body that the waf rules of the request need, in the real run or in the shadow's. */
@@ -215,6 +221,7 @@ function clearMemo(context: Context): void {
   if (rates.size > 0) rates.clear();
   if (wafs.size > 0) wafs.clear();
   if (picks.size > 0) picks.clear();
+  context.memo.pending = null;
 }
 
 /**

@@ -2,7 +2,7 @@
  * One pass over the phases: the real one, or the shadow's, in which dry_run rules act. Phases write into a run, and the
  * decision is made from it (`phases.ts`).
  */
-import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
+import { type RatePart, RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { FLAG, META, SLOT } from '../plan/layout.ts';
 import type { WafProgram } from '../waf/request/inspection.ts';
 import type { Pool, PoolState, Surroundings, TurnState } from './balancer.ts';
@@ -12,7 +12,9 @@ import type { Action, CacheDirective, Effect, Match, Origin, RuleRef, WafVerdict
 import type { Facts } from './facts.ts';
 import { keyOfSlot, refOfSlot, refText } from './identity.ts';
 import type { LoadedPlan } from './loaded.ts';
+import type { LoadedSource } from './loaded-conditions.ts';
 import { slotMatches } from './predicates.ts';
+import type { PendingCount, RateState } from './rate-outcomes.ts';
 
 /** Health and load of pool origins. `pool` is the id of the rule, `origin` the index in its `origins`. */
 export interface OriginStates {
@@ -27,6 +29,8 @@ export interface Memo {
   readonly wafs: Map<number, WafVerdict>;
   /** Picks by slot of the pool; the host's own records under -1. */
   readonly picks: Map<number, number>;
+  /** Counts that wait for the status of the response; `null`: none. */
+  pending: PendingCount[] | null;
 }
 
 /** A pool decoded for the balancer, with its state and its origins' health. */
@@ -34,6 +38,22 @@ export interface LoadedPool {
   readonly pool: Pool;
   readonly state: PoolState;
   readonly around: Surroundings;
+}
+
+/** A part of the keys of a rate limit. */
+export interface LoadedPart {
+  readonly kind: RatePart;
+  /** What is read; `null`: the address, or the path. */
+  readonly source: LoadedSource | null;
+}
+
+/** The window of a rate limit with the parts of its keys but the address; none: the window says what its keys are. */
+export interface PartedWindow extends RateWindow {
+  readonly keyParts: readonly LoadedPart[];
+  /** Statuses of responses that count; `null`: every request counts. */
+  readonly statuses: readonly number[] | null;
+  /** Forwarded responses state the limit. */
+  readonly stated: boolean;
 }
 
 /** A phase as `evaluate` runs it; see `PHASE_TABLE` in `phases.ts` for the order and the meaning of the fields. */
@@ -55,7 +75,7 @@ export interface Context {
   readonly candidates: Candidates;
   readonly counters: Counters;
   /** Windows of rate limits by slot, made at their first use. */
-  readonly windows: Map<number, RateWindow>;
+  readonly windows: Map<number, PartedWindow>;
   readonly waf: WafProgram | null;
   /** Reports a fault to the embedder; never throws. */
   readonly reportFault: (error: unknown) => void;
@@ -93,6 +113,10 @@ export interface Run {
   exempt: number;
   /** Slot of the rewrite rule that acts, or -1. */
   rewrittenBy: number;
+  /** States of rate limits for the response; `null`: none. */
+  rateStates: RateState[] | null;
+  /** Whether a rate limit ended the request. */
+  isOverLimit: boolean;
 }
 
 /** An empty run. */
@@ -116,6 +140,8 @@ export function createRun(shadow: boolean): Run {
     pinned: -1,
     exempt: 0,
     rewrittenBy: -1,
+    rateStates: null,
+    isOverLimit: false,
   };
 }
 
@@ -138,6 +164,8 @@ export function resetRun(run: Run): void {
   run.pinned = -1;
   run.exempt = 0;
   run.rewrittenBy = -1;
+  run.rateStates = null;
+  run.isOverLimit = false;
 }
 
 /** The first slot of a type's phase, and the first of the next. */

@@ -343,7 +343,16 @@ export function typeIndex(type: RuleType): number {
 // The layout of each type's own fields, as offsets from its slot's `fields` in `words`. Strings are string numbers.
 
 export const BOT_FIELDS = { status: 0, body: 1, dest: 2, port: 3, scheme: 4 } as const;
-export const RATE_FIELDS = { limit: 0, burst: 1, window: 2, perPath: 3 } as const;
+/**
+ * `options`: bits of RATE_OPTIONS. With `extended` two words more follow. `parts`: offset in `words` of a count and rows of
+ * RATE_PART; NONE: the key is the address, or the address and the path. `statuses`: offset of a count and statuses of
+ * responses; NONE: every request counts.
+ */
+export const RATE_FIELDS = { limit: 0, burst: 1, window: 2, options: 3, parts: 4, statuses: 5 } as const;
+/** `perPath`: each path of an address has a count of its own. `headers`: forwarded responses have the fields of the limit. */
+export const RATE_OPTIONS = { perPath: 1, extended: 2, headers: 4 } as const;
+/** A part of a key: index in RATE_PARTS, and the source that is read (NONE: address and path). */
+export const RATE_PART = { kind: 0, source: 1, size: 2 } as const;
 /** `exclusions`: offset in `words` of a count and rows of WAF_EXCLUSION. `excludes`: a count, then strings. */
 export const WAF_FIELDS = { paranoia: 0, threshold: 1, bodyCap: 2, exclusions: 3, excludes: 4 } as const;
 /** `id`: NONE if a tag selects the rules; an empty `tag` or `target` is left out; `path` is a pattern's number. */

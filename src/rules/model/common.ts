@@ -350,8 +350,10 @@ interface RuleParts<T extends RuleType, Own extends Fields> extends RuleWords<Ow
   readonly nested?: Readonly<Record<string, readonly string[]>>;
   /** Fields of answers that a request may carry and that are ignored. */
   readonly answered?: readonly string[];
-  /** Own fields to empty before they are stored: those that have no effect beside the others. */
-  readonly unused?: (own: FormValues<Own>) => Partial<FormValues<Own>>;
+  /** Own fields to empty before they are stored, or `undefined` to leave them out: those that have no effect beside the others. */
+  readonly unused?: (own: FormValues<Own>) => {
+    readonly [K in keyof FormValues<Own>]?: FormValues<Own>[K] | undefined;
+  };
 }
 
 /** The shared fields of a type without a path filter, and of one with it. */

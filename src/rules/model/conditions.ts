@@ -114,19 +114,27 @@ const headerName = converted(
       const remedy = 'list hosts in `host_includes`';
       return { problem: { code: 'invalid_token', message: 'is no header of conditions', remedy } };
     }
-    if (TOKEN.test(name) && name.length <= MAX_VALUE_NAME_CHARACTERS) return { value: name };
-    const message = `must be a name of a header, of at most ${MAX_VALUE_NAME_CHARACTERS} letters, digits and marks`;
-    return { problem: { code: 'invalid_token', message } };
+    const problem = judgeHeaderName(name);
+    return problem === null ? { value: name } : { problem };
   },
   { minLength: 1, maxLength: MAX_VALUE_NAME_CHARACTERS },
 );
 
-/** RFC 6265 §4.1.1 has a token; browsers send other names too, but none with these. */
-const cookieName = checked(filledText(MAX_VALUE_NAME_CHARACTERS), (value) =>
-  /[\u0000-\u0020\u007f;=]/.test(value)
+/** The problem of a name of a header; `null`: it is one. */
+export function judgeHeaderName(name: string): Problem | null {
+  if (TOKEN.test(name) && name.length <= MAX_VALUE_NAME_CHARACTERS) return null;
+  const message = `must be a name of a header, of at most ${MAX_VALUE_NAME_CHARACTERS} letters, digits and marks`;
+  return { code: 'invalid_token', message };
+}
+
+const cookieName = checked(filledText(MAX_VALUE_NAME_CHARACTERS), judgeCookieName);
+
+/** The problem of a name of a cookie. RFC 6265 §4.1.1 has a token; browsers send other names too, but none with these. */
+export function judgeCookieName(name: string): Problem | null {
+  return /[\u0000-\u0020\u007f;=]/.test(name)
     ? { code: 'invalid_token', message: 'must be a name of a cookie, without blanks, `;` and `=`' }
-    : null,
-);
+    : null;
+}
 
 /** The fields of one condition on a header, a query parameter or a cookie. */
 function valueFields<Name extends z.ZodType>(

@@ -9,7 +9,7 @@ import { requestOf, type Witness } from '../proofs/witness.ts';
 import { describeDecision, describePage } from '../rule-tests/compare.ts';
 import type { RuleNames } from '../rule-tests/names.ts';
 import { DEFAULT_NOW } from '../rule-tests/prepare.ts';
-import { withAssumedBody } from '../simulation/conditions.ts';
+import { countAnswer, withAssumedBody } from '../simulation/conditions.ts';
 
 /** The same request several times. */
 export interface TrialStep {
@@ -66,8 +66,13 @@ export function outcomesOf({ bytes, waf }: TrialPlan, { witness, steps }: Trial)
   return steps.map(({ times, after, suffix }) => {
     now += after * 1_000;
     const request = withAssumedBody(requestOf({ ...witness, url: longerUrl(witness.url, suffix) }, now));
-    for (let time = 1; time < times; time++) evaluator.evaluate({ ...request, now });
-    const decision = evaluator.evaluate({ ...request, now });
+    const send = (): Decision => {
+      const decision = evaluator.evaluate({ ...request, now });
+      countAnswer(evaluator, decision, witness.status);
+      return decision;
+    };
+    for (let time = 1; time < times; time++) send();
+    const decision = send();
     const page =
       witness.status === null ? null : evaluator.errorPage({ ...request, now }, witness.status, 'origin');
     return { decision, page };

@@ -7,7 +7,10 @@ import { comparisonOf } from '../../base/vocabulary/condition-ops.ts';
 import type { ValueMember } from '../../base/vocabulary/vocabulary.ts';
 import { VALUE_MEMBERS } from '../../base/vocabulary/vocabulary.ts';
 import type { Conditions, ValueCondition } from '../../rules/model/types.ts';
-import type { ReplayFact } from './rule-types.ts';
+import type { LogFact } from '../access-logs/entry.ts';
+
+/** A fact that a rule depends on: one that a log may lack, or one that no access log has. */
+export type ReplayFact = LogFact | 'asn' | 'ja4h' | 'verified_bot' | 'body' | 'solved_challenge';
 
 /** Members with `includes` and `excludes`, in the order of the form. */
 export const INCLUSION_MEMBERS = [
@@ -122,12 +125,16 @@ export function conditionFacts(conditions: Conditions | undefined): readonly Con
     ...members.flatMap((member) =>
       MEMBER_FACTS[member].map((fact) => ({ fact, condition: `conditions.${member}` })),
     ),
-    ...readValues(conditions).flatMap(({ member, name, condition }) => {
-      const facts =
-        member === 'query' ? [] : ((member === 'headers' ? LOGGED[name] : undefined) ?? ['headers']);
-      return facts.map((fact) => ({ fact: fact as ReplayFact, condition }));
-    }),
+    ...readValues(conditions).flatMap((read) =>
+      valueFacts(read).map((fact) => ({ fact, condition: read.condition })),
+    ),
   ];
+}
+
+/** The facts that a value is, or is a part of. */
+export function valueFacts({ member, name }: Pick<ReadValue, 'member' | 'name'>): readonly ReplayFact[] {
+  if (member === 'query') return [];
+  return (member === 'headers' ? LOGGED[name] : undefined) ?? ['headers'];
 }
 
 /** A header, query parameter or cookie that a condition reads. */

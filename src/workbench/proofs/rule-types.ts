@@ -3,6 +3,7 @@
  * make in its fields, what an enforced match does to the phases after it, and which facts a replay needs. Proofs, mutation,
  * rule tests and replay read it; what is said of all types alike is in their own files, of conditions in `rule-conditions.ts`.
  */
+import { formatPath } from '../../base/diagnostics/diagnostic.ts';
 import { hasDotSegment } from '../../base/paths/path.ts';
 import {
   type Action,
@@ -14,6 +15,7 @@ import {
   REDIRECT_STATUSES,
   REDIRECT_TARGET_MODES,
   type RuleType,
+  type ValueMember,
 } from '../../base/vocabulary/vocabulary.ts';
 import { REWRITE_FIELDS } from '../../engine/plan/layout.ts';
 import type {
@@ -29,7 +31,7 @@ import type {
   Rule,
   WafRule,
 } from '../../rules/model/types.ts';
-import type { LogFact } from '../access-logs/entry.ts';
+import { type ReadValue, type ReplayFact, valueFacts } from './rule-conditions.ts';
 
 /** What an enforced match of a rule does to the phases after it. */
 export type RuleEnding =
@@ -51,9 +53,6 @@ export type TypeComponent =
   | 'bot_tag'
   | 'origin'
   | Exclude<RuleType, 'drop' | 'bot_route' | 'redirect' | 'origin_route' | 'origin_pool'>;
-
-/** A fact that a rule depends on: one that a log may lack, or one that no access log has. */
-export type ReplayFact = LogFact | 'asn' | 'ja4h' | 'verified_bot' | 'body' | 'solved_challenge';
 
 /** A value of a field, and what changes in words if the values do not say it. */
 type Change = readonly [name: string, value: unknown, words?: string];
@@ -94,6 +93,8 @@ interface KnownType<R> {
   readonly state: (rule: R) => string | null;
   /** The facts of a request that the rule depends on, besides those of its conditions. */
   readonly facts: (rule: R) => readonly ReplayFact[];
+  /** The headers, parameters and cookies that the rule reads, besides those of its conditions. */
+  readonly reads: (rule: R) => readonly ReadValue[];
 }
 
 const PLAIN = {
@@ -110,6 +111,7 @@ const PLAIN = {
   changes: () => [],
   state: () => null,
   facts: () => [],
+  reads: () => [],
 } as const satisfies Omit<KnownType<Rule>, 'component'>;
 
 const CLEARANCES = 'the clearances of visitors';
@@ -181,11 +183,12 @@ const TYPES: { readonly [T in RuleType]: KnownType<Extract<Rule, { readonly type
     explains: ['block', 'challenge'],
     changes: rateChanges,
     state: ({ on_breach }) => (on_breach === 'captcha' ? `its counters and ${CLEARANCES}` : 'its counters'),
-    facts: ({ on_breach }) => [
-      'ip',
+    facts: (rule) => [
+      ...keyFacts(rule),
       'time',
-      ...(on_breach === 'captcha' ? (['solved_challenge'] as const) : []),
+      ...(rule.on_breach === 'captcha' ? (['solved_challenge'] as const) : []),
     ],
+    reads: keyReads,
   },
   waf: {
     ...PLAIN,
@@ -295,13 +298,41 @@ function botChanges({ action, status, body, alt_dest, alt_port, alt_scheme }: Bo
   }
 }
 
-function rateChanges({ limit, window_sec, burst, key_by, on_breach }: RateLimitRule): Changes {
+/** The values that the key of a rate limit is made of. */
+function keyReads({ key_parts = [] }: RateLimitRule): readonly ReadValue[] {
+  return key_parts.flatMap((part, place): readonly ReadValue[] => {
+    const mark = part.indexOf(':');
+    const member = PART_MEMBERS[part.slice(0, mark)];
+    const path = formatPath(['key_parts', place]);
+    const name = part.slice(mark + 1);
+    return member === undefined ? [] : [{ member, name, path, condition: `${path} ${name}` }];
+  });
+}
+
+/** Sources of parts, as members of conditions. */
+const PART_MEMBERS: Readonly<Record<string, ValueMember>> = {
+  header: 'headers',
+  cookie: 'cookies',
+  query: 'query',
+};
+
+/** The facts that the key of a rate limit is made of. */
+function keyFacts(rule: RateLimitRule): readonly ReplayFact[] {
+  const { key_parts = ['ip'] } = rule;
+  const facts = (['ip', 'country', 'asn', 'ja4'] as const).filter((fact) => key_parts.includes(fact));
+  return [...facts, ...keyReads(rule).flatMap(valueFacts)];
+}
+
+function rateChanges(rule: RateLimitRule): Changes {
+  const { limit, window_sec, burst, key_by, key_parts, on_breach } = rule;
   return [
     ['limit', limit + 1],
     ['limit', limit - 1],
     ['window_sec', window_sec * 2],
     ['burst', burst + 1],
-    ['key_by', key_by === 'ip' ? 'ip_path' : 'ip'],
+    ...(key_parts === undefined
+      ? [['key_by', key_by === 'ip' ? 'ip_path' : 'ip'] as const]
+      : without('key_parts', key_parts, shown)),
     ['on_breach', on_breach === 'drop' ? 'captcha' : 'drop'],
   ];
 }

@@ -6,8 +6,8 @@ import { printPlan } from '../../engine/compiler/print.ts';
 import type { OpenedPlan } from '../../engine/plan/seal.ts';
 import type { Conditions, Rule } from '../../rules/model/types.ts';
 import type { FactCounts, LogFact } from '../access-logs/entry.ts';
-import { conditionFacts, type ReadValue, readValues } from '../proofs/rule-conditions.ts';
-import { knownOf, type ReplayFact } from '../proofs/rule-types.ts';
+import { conditionFacts, type ReadValue, type ReplayFact, readValues } from '../proofs/rule-conditions.ts';
+import { knownOf } from '../proofs/rule-types.ts';
 
 /** A fact that lines lack, with the rules that depend on it. */
 export interface LackedFact {
@@ -122,11 +122,13 @@ function enabledRules(opened: OpenedPlan): readonly PrintedRule[] {
   return rules.filter(({ enabled }) => enabled);
 }
 
-/** By rule (`<type>/<key>`, or `<type>/<id>`) what its conditions read that a decision log may withhold. */
+/** By rule (`<type>/<key>`, or `<type>/<id>`) what its conditions and its key read that a decision log may withhold. */
 export function withholdableReads(opened: OpenedPlan): ReadonlyMap<string, readonly ReadValue[]> {
   return new Map(
     enabledRules(opened).flatMap((rule) => {
-      const read = readValues(rule.conditions);
+      const { type, conditions, ...fields } = rule;
+      const own = knownOf(type).reads({ ...NO_LISTS, ...fields, type } as object as Rule);
+      const read = [...readValues(conditions), ...own];
       return read.length === 0 ? [] : [[nameOf(rule), read] as const];
     }),
   );

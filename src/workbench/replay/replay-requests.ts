@@ -10,6 +10,7 @@ import { refText } from '../../engine/evaluator/identity.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
 import { classifyUserAgent } from '../../engine/evaluator/user-agent.ts';
 import type { AccessEntry } from '../access-logs/entry.ts';
+import { countAnswer } from '../simulation/conditions.ts';
 import { requestText } from '../simulation/requests.ts';
 import {
   createGroups,
@@ -141,6 +142,8 @@ export function createRequestReplay(options: RequestReplayOptions): RequestRepla
       // Both count the request, whatever the other decides.
       const was = before === null ? null : before.evaluate(request);
       const now = after.evaluate(request);
+      if (before !== null && was !== null) countAnswer(before, was, entry.status);
+      countAnswer(after, now, entry.status);
       if (isUnserved(now) && (was === null || isUnserved(was))) {
         counts.otherHosts++;
         return;

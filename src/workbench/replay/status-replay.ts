@@ -8,6 +8,7 @@ import type { Decision } from '../../engine/evaluator/decision.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import type { AccessEntry } from '../access-logs/entry.ts';
+import { countAnswer } from '../simulation/conditions.ts';
 import {
   ANSWER_REASONS,
   ANSWER_VERDICTS,
@@ -66,6 +67,7 @@ export function createStatusReplay({ open, anyRefusal, redact }: StatusReplayOpt
     add(entry) {
       const { request, weight } = entry;
       const decision = evaluator.evaluate(request);
+      countAnswer(evaluator, decision, entry.status);
       // A host of the domain without a record is one that the other server has served.
       if (isUnserved(decision) && !isOfDomain(request, evaluator.domain)) {
         otherHosts++;

@@ -20,7 +20,7 @@ import {
 } from '../proofs/invariants.ts';
 import { createBudget } from '../proofs/space/budget.ts';
 import { nameOfRule } from '../proofs/subject.ts';
-import { withAssumedBody } from '../simulation/conditions.ts';
+import { countAnswer, withAssumedBody } from '../simulation/conditions.ts';
 import { withGenericBot } from '../simulation/generic-bot.ts';
 import { decisionText, witnessText } from '../simulation/render-changes.ts';
 import {
@@ -181,7 +181,7 @@ function earlierRequests(step: ReadyStep, running: Running): readonly TestFailur
     const traced = time === 1 || (step.earlier !== null && failed.length === 0);
     const { decision: got, trace } = traced
       ? decided(request, running)
-      : { decision: running.evaluator.evaluate(request), trace: null };
+      : { decision: answered(running.evaluator.evaluate(request), running), trace: null };
     if (traced && step.earlier !== null && failed.length === 0) {
       failed = check({ step, trace, what: 'earlier', expectation: step.earlier, got, time }, running);
     }
@@ -270,12 +270,19 @@ function requestAt(step: ReadyStep, { request, now }: Running): EdgeRequest {
 /** Decides a request and, unless the run is not traced, traces it and adds it to the coverage. */
 function decided(
   request: EdgeRequest,
-  { evaluator, coverage, traced }: Running,
+  running: Running,
 ): { readonly decision: Decision; readonly trace: Trace | null } {
-  if (traced === false) return { decision: evaluator.evaluate(request), trace: null };
+  const { evaluator, coverage, traced } = running;
+  if (traced === false) return { decision: answered(evaluator.evaluate(request), running), trace: null };
   const trace = evaluator.explain(request);
   coverage?.note(trace);
-  return { decision: trace.decision, trace };
+  return { decision: answered(trace.decision, running), trace };
+}
+
+/** The decision, counted by the status of its response: that of the step, or the edge's own. */
+function answered(decision: Decision, { evaluator, step }: Running): Decision {
+  countAnswer(evaluator, decision, step?.response?.status ?? null);
+  return decision;
 }
 
 // Proves the invariants of a test file. In: a rule set and invariants with their places. Out: results as those of tests.

@@ -5,8 +5,9 @@
  */
 import { BREACH_ACTIONS, FINGERPRINT_ACTIONS, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { type Counters, createCounters, type RateWindow } from '../../engine/evaluator/counters.ts';
-import type { RuleRef } from '../../engine/evaluator/decision.ts';
+import type { Decision, RuleRef } from '../../engine/evaluator/decision.ts';
 import { type PoolSettings, readEdgeSettings } from '../../engine/evaluator/edge-settings.ts';
+import type { Evaluator } from '../../engine/evaluator/evaluate.ts';
 import { refOfRecord, refOfSlot, refText } from '../../engine/evaluator/identity.ts';
 import { createLoaded, type LoadedPlan } from '../../engine/evaluator/loaded.ts';
 import { counterPlace } from '../../engine/evaluator/phases/rate-limit.ts';
@@ -70,6 +71,14 @@ function matchedOf(rules: readonly RuleTrace[], type: RuleTrace['type']): readon
   return rules.filter((rule) => rule.type === type && rule.outcome === 'matched');
 }
 
+/** Whether the rule is a rate limit whose key has the fact; with a sealed plan alone, the address is taken for its key. */
+function countsBy({ type, id }: RuleTrace, fact: string, { ruleSet }: Known): boolean {
+  if (type !== 'rate_limit') return false;
+  const rule = ruleSet?.rules.find((one) => one.type === type && one.id === id);
+  const parts = rule?.type === 'rate_limit' ? rule.key_parts : undefined;
+  return (parts ?? ['ip']).includes(fact);
+}
+
 /** Facts of the visitor that were not given. */
 function unknownFacts(rules: readonly RuleTrace[], known: Known): readonly Assumption[] {
   const { request } = known;
@@ -88,8 +97,7 @@ function unknownFacts(rules: readonly RuleTrace[], known: Known): readonly Assum
       affects: rules
         .filter(
           (rule) =>
-            dependsOn(rule, fact.check) ||
-            (fact.input === 'ip' && rule.type === 'rate_limit' && rule.outcome === 'matched'),
+            dependsOn(rule, fact.check) || (rule.outcome === 'matched' && countsBy(rule, fact.input, known)),
         )
         .map(refOf),
     }));
@@ -159,6 +167,19 @@ export function assumptionsOf(trace: Trace, known: Known): readonly Assumption[]
   const unsigned = matchedOf(rules, 'waf').filter((rule) => rule.effect === 'unavailable');
   all.push({ input: 'waf_signatures', value: 'none loaded', affects: unsigned.map(refOf) });
   return all.filter((assumption) => assumption.affects.length > 0);
+}
+
+/**
+ * Counts a request under rate limits that count the status of its response, as the edge would.
+ * @param forwarded the status of the response to a forwarded request; `null`, or 0: unknown, and nothing counts
+ */
+export function countAnswer(
+  evaluator: Pick<Evaluator, 'countResponse'>,
+  decision: Decision,
+  forwarded: number | null,
+): void {
+  const status = decision.action === 'forward' ? forwarded : decision.status;
+  if (status !== null && status >= 400) evaluator.countResponse(decision, status);
 }
 
 // Rate limits that have counted a simulated request before. In: how often each rule has. Out: counters that judge the request as if

@@ -11,6 +11,7 @@ import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { isMapping } from '../../rules/files/yaml.ts';
 import { nearest } from '../../rules/model/nearest.ts';
+import { countAnswer } from './conditions.ts';
 import { decisionDocument } from './decision-document.ts';
 
 // Checks the fields of a request line. The evaluator accepts any value in any field, so without this check a
@@ -154,8 +155,14 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
+/** A request of a line, with the status of the response to it if it is forwarded; `null`: not given. */
+interface StatedRequest {
+  readonly request: EdgeRequest;
+  readonly status: number | null;
+}
+
 /** Parses a line: a request, `null` for a blank line, or a message. */
-function readLine(bytes: Uint8Array): EdgeRequest | string | null {
+function readLine(bytes: Uint8Array): StatedRequest | string | null {
   let text: string;
   try {
     text = UTF8.decode(bytes);
@@ -172,20 +179,28 @@ function readLine(bytes: Uint8Array): EdgeRequest | string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return 'the line is JSON but not an object; write one request as a JSON object on each line';
   }
-  return requestMistake(value as Readonly<Record<string, unknown>>) ?? (value as EdgeRequest);
+  const { status = null, ...request } = value as Readonly<Record<string, unknown>>;
+  if (status !== null && !isStatus(status))
+    return `\`status\` must be null, or the status of the response, 100 to 599, found ${quoteValue(status)}`;
+  const mistake = requestMistake(request);
+  return mistake ?? { request: request as unknown as EdgeRequest, status };
+}
+
+function isStatus(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 100 && Number(value) <= 599;
 }
 
 /** A request, or the mistake of its line. */
 export type Read =
-  | { readonly line: number; readonly request: EdgeRequest }
+  | ({ readonly line: number } & StatedRequest)
   | { readonly line: number; readonly error: string };
 
 /** Parses a line with its number; `null` for a blank line. */
 function read({ line, bytes }: Bytes): Read | null {
   if (bytes === null) return { line, error: `the line is longer than ${sizeText(LONGEST_LINE)}` };
-  const request = readLine(bytes);
-  if (request === null) return null;
-  return typeof request === 'string' ? { line, error: request } : { line, request };
+  const stated = readLine(bytes);
+  if (stated === null) return null;
+  return typeof stated === 'string' ? { line, error: stated } : { line, ...stated };
 }
 
 /** Yields the requests of each chunk in order, without blank lines. Lines count from 1, blank lines included. */
@@ -199,7 +214,12 @@ export async function* answers(
   evaluator: Evaluator,
 ): AsyncGenerator<readonly RequestResult[]> {
   for await (const asked of requests(chunks)) {
-    yield asked.map((one) => ('error' in one ? one : { ...one, decision: evaluator.evaluate(one.request) }));
+    yield asked.map((one) => {
+      if ('error' in one) return one;
+      const decision = evaluator.evaluate(one.request);
+      countAnswer(evaluator, decision, one.status);
+      return { ...one, decision };
+    });
   }
 }
 

@@ -12,6 +12,11 @@ export const VALUE_CODES = {
     meaning: 'a condition has `values` beside `present` or `absent`, or none beside a comparison',
     remedy: 'leave `values` out, or list what the value is compared with',
   },
+  duplicate_entry: {
+    severity: 'error',
+    meaning: 'a list has an entry twice that can count only once',
+    remedy: 'list it once',
+  },
   duplicate_id: {
     severity: 'error',
     meaning: 'two rules, or two records, have the same id',

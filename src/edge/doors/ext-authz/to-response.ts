@@ -8,6 +8,7 @@
 import type { HeaderList } from '../../../base/http/header-fields.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import type { Origin } from '../../../engine/evaluator/index.ts';
+import { isJoined } from '../../answers/answer-to.ts';
 import type { ForwardChanges, ProxiedRequest } from '../../decide/proxied.ts';
 import type { EdgeVerdict } from '../../decide/verdict.ts';
 import type { DoorAnswer } from '../door.ts';
@@ -128,7 +129,7 @@ function settingHeaders(list: HeaderList): readonly SetHeader[] {
   const seen = new Set<string>();
   for (let at = 0; at < list.length; at += 2) {
     const name = list[at]!.toLowerCase();
-    headers.push({ name, value: list[at + 1]!, appends: seen.has(name) });
+    headers.push({ name, value: list[at + 1]!, appends: seen.has(name) || isJoined(list[at]!) });
     seen.add(name);
   }
   return headers;

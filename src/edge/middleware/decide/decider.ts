@@ -4,6 +4,7 @@
  */
 import { checkOptions, type OptionKind, type OptionKinds } from '../../../base/diagnostics/options.ts';
 import type { EdgeAnswer } from '../../../base/http/header-fields.ts';
+import { countResponse } from '../../../engine/evaluator/rate-outcomes.ts';
 import { type DecideOutcome, decideRequest, STAGES } from '../../decide/decide.ts';
 import {
   createProxiedReader,
@@ -46,6 +47,11 @@ export interface Decider {
    * rejects with, is a bug of edgeplan: do not forward the request then.
    */
   decide(request: ProxiedRequest): DeciderAnswer | Promise<DeciderAnswer>;
+  /**
+   * Counts a forwarded request under rate limits with `count_statuses`, by the status of its response. To be called once, as soon
+   * as the status is known; without it such rules count the edge's own answers alone. Takes the verdict of `decide`, no copy.
+   */
+  responded(verdict: EdgeVerdict, status: number): void;
   /**
    * Installs a sealed plan in place of the one its domain has, whole. Rate counters go on.
    * @throws PlanFault when the bytes are no plan, or none that can serve; what was installed before stays
@@ -106,6 +112,9 @@ export function createDecider(options: DeciderOptions = {}): Decider {
       const context = createRequestContext({ services, incoming: incomingProxied(request), reader });
       const outcome = decideRequest(context, how);
       return outcome instanceof Promise ? outcome.then(finish) : finish(outcome);
+    },
+    responded({ decision }, status) {
+      countResponse(decision, status);
     },
     install,
     remove,

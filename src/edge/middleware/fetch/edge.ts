@@ -110,16 +110,15 @@ async function respond(
   if (outcome.kind === 'answer') return responseOf(outcome.answer, request.method);
   const { exchange, verdict } = outcome;
   const { challenges } = services;
-  const { settings } = exchange.domain;
   const target = (rewritable ? forwardedTarget(exchange.decision) : null) ?? exchange.request.target;
   const body = context.body === request.body ? null : (context.body as PeekedBody['outgoing']);
   const trusted = facts.trusted === true;
   const forwarded = forwardedRequest(request, { target, body, challenges, trusted });
   try {
-    return finishedResponse(await next(forwarded, verdict), exchange, settings);
+    return finishedResponse(await next(forwarded, verdict), exchange);
   } catch (error) {
     reporter.fault(error, 'the application');
-    return finishedResponse(responseOf(statusPage(exchange, 500), request.method), exchange, settings);
+    return finishedResponse(responseOf(statusPage(exchange, 500), request.method), exchange);
   }
 }
 

@@ -1,10 +1,18 @@
 /** Converts between the edge's requests and answers and the `Request` and `Response` of `fetch` handlers. */
 import { type EdgeAnswer, endToEnd } from '../../../base/http/header-fields.ts';
-import type { EdgeRequest, EdgeSettings } from '../../../engine/evaluator/index.ts';
-import { addedHeaders, inPlaceOf, isDropped, pageInstead } from '../../answers/answer-to.ts';
+import type { EdgeRequest } from '../../../engine/evaluator/index.ts';
+import {
+  addedHeaders,
+  countStatus,
+  inPlaceOf,
+  isDropped,
+  isJoined,
+  pageInstead,
+} from '../../answers/answer-to.ts';
 import type { Challenges } from '../../answers/challenge/challenge.ts';
-import { type Decided, isForwarding } from '../../answers/decided.ts';
+import { isForwarding } from '../../answers/decided.ts';
 import { codedOctets, codingOf, inspectedPart } from '../../decide/content-coding.ts';
+import type { DecidingDomain, Exchange } from '../../decide/exchange.ts';
 import type { MessageReader } from '../../decide/request-context.ts';
 import { inflate, joined, type Octets } from '../web-streams.ts';
 
@@ -82,29 +90,35 @@ function forwardedHeaders(sent: Headers, { trusted, challenges }: Forwarding): H
 }
 
 /** The application's answer as the client gets it: with a rule's page for an error, and the domain's headers. */
-export function finishedResponse(response: Response, decided: Decided, settings: EdgeSettings): Response {
+export function finishedResponse(response: Response, decided: Exchange<DecidingDomain>): Response {
   const { status } = response;
   // Switching protocols, or no answer at all: nothing can be added to it.
   if (status < 200) return response;
+  countStatus(decided, status);
   const instead = pageInstead(decided, { status, madeBy: 'origin' });
   if (instead !== null) {
     // The replaced body is not read, so an error of its end does not matter.
     void response.body?.cancel().catch(() => undefined);
     const headers = new Headers(response.headers);
-    finishHeaders(headers, decided, settings);
+    finishHeaders(headers, decided);
     return responseOf(inPlaceOf(endToEnd([...headers].flat()), instead), decided.request.method);
   }
   const finished = new Response(response.body, response);
-  finishHeaders(finished.headers, decided, settings);
+  finishHeaders(finished.headers, decided);
   return finished;
 }
 
-function finishHeaders(headers: Headers, { id }: Decided, settings: EdgeSettings): void {
+function finishHeaders(headers: Headers, decided: Exchange<DecidingDomain>): void {
+  const { settings } = decided.domain;
   for (const name of [...headers.keys()]) {
     if (isDropped(name, settings)) headers.delete(name);
   }
-  const added = addedHeaders(settings, id);
-  for (let at = 0; at < added.length; at += 2) headers.set(added[at]!, added[at + 1]!);
+  const added = addedHeaders(decided);
+  for (let at = 0; at < added.length; at += 2) {
+    const name = added[at]!;
+    if (isJoined(name)) headers.append(name, added[at + 1]!);
+    else headers.set(name, added[at + 1]!);
+  }
 }
 
 /** Facts about the visitor that a `Request` does not contain. */

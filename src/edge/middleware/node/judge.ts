@@ -3,7 +3,15 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest, ClientResponse } from '../../../base/http/client-messages.ts';
 import { type EdgeAnswer, endToEnd } from '../../../base/http/header-fields.ts';
-import { addedHeaders, inPlaceOf, isDropped, pageInstead, statusPage } from '../../answers/answer-to.ts';
+import {
+  addedHeaders,
+  countStatus,
+  inPlaceOf,
+  isDropped,
+  isJoined,
+  pageInstead,
+  statusPage,
+} from '../../answers/answer-to.ts';
 import { forwardedTarget, isForwarding } from '../../answers/decided.ts';
 import { decideRequest, STAGES, UPGRADE_STAGES } from '../../decide/decide.ts';
 import type { Exchange } from '../../decide/exchange.ts';
@@ -42,6 +50,7 @@ function takeOver(response: ServerResponse, exchange: Exchange, answer: (instead
     if (page === null) return false;
     begun = true;
     replaced = true;
+    countStatus(exchange, status);
     setHeaders(response, headers);
     finishHeaders(response, exchange);
     const instead = inPlaceOf(endToEnd(headersOf(response)), page);
@@ -71,6 +80,7 @@ function takeOver(response: ServerResponse, exchange: Exchange, answer: (instead
       if (replace(status, headers)) return response;
       if (!begun) {
         begun = true;
+        countStatus(exchange, status);
         setHeaders(response, headers);
         finishHeaders(response, exchange);
       }
@@ -122,12 +132,17 @@ function headersOf(response: ServerResponse): string[] {
   return list;
 }
 
-function finishHeaders(response: ServerResponse, { id, domain: { settings } }: Exchange): void {
+function finishHeaders(response: ServerResponse, exchange: Exchange): void {
+  const { settings } = exchange.domain;
   for (const name of response.getHeaderNames()) {
     if (isDropped(name, settings)) response.removeHeader(name);
   }
-  const added = addedHeaders(settings, id);
-  for (let at = 0; at < added.length; at += 2) response.setHeader(added[at]!, added[at + 1]!);
+  const added = addedHeaders(exchange);
+  for (let at = 0; at < added.length; at += 2) {
+    const name = added[at]!;
+    if (isJoined(name)) response.appendHeader(name, added[at + 1]!);
+    else response.setHeader(name, added[at + 1]!);
+  }
 }
 
 // Prepares a forwarded request for the application: rewritten target, without the edge's cookies and untrusted headers.

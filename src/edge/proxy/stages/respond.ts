@@ -86,9 +86,9 @@ class LastFilter implements ResponseSink {
   }
 }
 
-function finishedHead(head: ResponseHead, { id, domain }: Exchange): ResponseHead {
+function finishedHead(head: ResponseHead, exchange: Exchange): ResponseHead {
   const { status, madeBy, reason } = head;
-  const { settings } = domain;
+  const { settings } = exchange.domain;
   // A page that is also served as Markdown varies by `Accept`, in whichever form it leaves.
   const varying = settings.markdownForAgents && isPage(head) ? varyingByAccept(head.headers) : head.headers;
   const lengthless = hasNoLength(status);
@@ -97,6 +97,6 @@ function finishedHead(head: ResponseHead, { id, domain }: Exchange): ResponseHea
     (name) => (lengthless && name === 'content-length') || isDropped(name, settings),
   );
   headers.push(...ANSWER_VIA);
-  addHeaders(headers, settings, id);
+  addHeaders(headers, exchange);
   return { status, headers, madeBy, reason };
 }

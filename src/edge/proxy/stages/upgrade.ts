@@ -3,7 +3,7 @@
  * for a domain that has them off, and the connection to the origin.
  */
 import type { EdgeAnswer } from '../../../base/http/response.ts';
-import { addedHeaders, isDropped } from '../../answers/answer-to.ts';
+import { addedHeaders, countStatus, isDropped } from '../../answers/answer-to.ts';
 import { answerOf, exchangeOf, type StageResult } from '../../decide/request-context.ts';
 import type { OutgoingRequest } from '../origin/request.ts';
 import { ANSWER_VIA } from '../origin-headers.ts';
@@ -23,17 +23,19 @@ export function refuseDisabled(context: NodeContext): StageResult {
 /** Stage `connect to the origin`: passes octets both ways until either side ends the connection. */
 export function connectToOrigin(context: NodeContext<SwitchingClient>): null {
   const { client, services, span } = context;
-  const { settings } = exchangeOf(context).domain;
+  const exchange = exchangeOf(context);
+  const { settings } = exchange.domain;
   const request = withKey(outgoingRequest(context, null), client);
   services.origins.upgrade(span === null ? request : withTraceContext(request, span), {
     client,
     fail: (status) => refuseUpgrade(context, context.page(status)),
     done(outcome, received = 0) {
       context.octetsRead += received;
+      if (outcome.headAt !== null) countStatus(exchange, outcome.status);
       logRequest(context, outcome);
     },
     isDropped: (name) => isDropped(name, settings),
-    ownHeaders: [...ANSWER_VIA, ...addedHeaders(settings, context.id)],
+    ownHeaders: [...ANSWER_VIA, ...addedHeaders(exchange)],
   });
   return null;
 }
@@ -51,5 +53,6 @@ function withKey(request: OutgoingRequest, { key }: SwitchingClient): OutgoingRe
 /** Sends an answer in place of the switch, and ends the connection. */
 export function refuseUpgrade(context: NodeContext<SwitchingClient>, answer: EdgeAnswer): void {
   context.client.answer(answerOf(context, answer));
+  if (context.exchange !== null) countStatus(context.exchange, answer.status);
   logRequest(context, { status: answer.status, octets: 0, headAt: performance.now(), fault: null });
 }

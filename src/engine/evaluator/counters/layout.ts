@@ -25,8 +25,13 @@ export const FINE = 3;
 /** A slice counts until all of it has left the window, so one more than the window has is stored (semantics §5). */
 export const SLICES = WINDOW_SLICES + 1;
 
-/** Times have 42 bits of milliseconds since the epoch, which end in May 2109; later ones count as that. */
-export const LAST_TIME = 2 ** 42 - 1;
+/** The last time that requests count at, some 17,800 years after the epoch: slices are exact up to 53 bits (`sliceOf`). */
+export const LAST_TIME = 2 ** 49 - 1;
+/**
+ * Entries have the low 42 bits of times, which come again after 139 years: of all times with the same bits the one nearest to now
+ * is meant.
+ */
+const TIME_SPAN = 2 ** 42;
 
 /**
  * A slices entry stays within 15 words: with at most 2.25 octets of bucket and the unused end of a page it then needs
@@ -136,9 +141,19 @@ function countWidth(most: number): number {
   return 32 - Math.clz32(most + 1);
 }
 
+/** The time nearest to `now` that has the low bits of `stored`, milliseconds. */
+export function nearestTime(stored: number, now: number): number {
+  return stored + Math.round((now - stored) / TIME_SPAN) * TIME_SPAN;
+}
+
 /** Time of the newest hit of the entry at `at`, milliseconds. */
-export function newestHit(words: Uint32Array, at: number): number {
-  return words[at + COARSE]! * 1024 + (words[at + FINE]! & 1023);
+export function newestHit(words: Uint32Array, at: number, now: number): number {
+  return nearestTime(words[at + COARSE]! * 1024 + (words[at + FINE]! & 1023), now);
+}
+
+/** Whether a stored time, milliseconds >> 10, is before another one less than 69 years away. */
+export function isBefore(coarse: number, other: number): boolean {
+  return ((coarse - other) | 0) < 0;
 }
 
 /**
@@ -162,7 +177,9 @@ export function setNow(clock: Clock, now: number): void {
 
 /** Reads the time of the newest hit. */
 export function readNewest(words: Uint32Array, at: number, clock: Clock): void {
-  clock[NEWEST] = words[at + COARSE]! * 1024 + (words[at + FINE]! & 1023);
+  // PERF: as `newestHit`, whose result would be an object.
+  const stored = words[at + COARSE]! * 1024 + (words[at + FINE]! & 1023);
+  clock[NEWEST] = stored + Math.round((clock[NOW]! - stored) / TIME_SPAN) * TIME_SPAN;
 }
 
 /** Sets the time of the newest hit to now. */

@@ -46,6 +46,8 @@ export interface Judgement {
   allowance: number;
   /** The greatest allowance that the rule has for any visitor. */
   most: number;
+  /** A request that breaches does not count itself, so that it does not delay the next one. */
+  isFree: boolean;
 }
 
 /** Raises now to the newest hit: a clock that was set back counts as stopped. */
@@ -82,10 +84,12 @@ export function judgeRing(
   out.breached = held >= by.allowance;
   out.retryAfter = 0;
   if (out.breached) {
-    // Let through again once the hit that is the allowance's last, counted back from this one, has left.
-    let last = head - (by.allowance - 1);
+    // Let through again once the hit that is the allowance's last, counted back from this one, has left; from the one before it
+    // if this one does not count.
+    const back = by.isFree ? by.allowance : by.allowance - 1;
+    let last = head - back;
     if (last < 0) last += size;
-    const age = by.allowance === 1 ? 0 : (low - words[start + last]!) >>> 0;
+    const age = back === 0 ? 0 : (low - words[start + last]!) >>> 0;
     out.retryAfter = Math.ceil((by.windowMs - age) / 1000);
   }
   if (!stores) return;
@@ -128,7 +132,7 @@ export function judgeSlices(
   out.breached = sum > by.allowance;
   out.retryAfter = 0;
   if (out.breached) {
-    let left = sum;
+    let left = by.isFree ? sum - 1 : sum;
     let back = SLICES - 1;
     // The oldest slices leave first; the request may come when those still counted leave room for it.
     for (; back > 0; back--) {
@@ -144,7 +148,7 @@ export function judgeSlices(
   stamp(words, at, by.clock);
 }
 
-/** Number of the slice, counted from the epoch. Exact: times have 42 bits, so the quotient's error stays below a step. */
+/** Number of the slice, counted from the epoch. Exact: times have 49 bits, so the quotient's error stays below a step. */
 function sliceOf(time: number, windowMs: number): number {
   return Math.floor((time * WINDOW_SLICES) / windowMs);
 }

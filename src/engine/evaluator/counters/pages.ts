@@ -3,7 +3,18 @@
  * A reference to an entry is the number of its page (15 bits) and its slot there (12 bits); pages are numbered from 1,
  * so that 0 refers to nothing.
  */
-import { type Clock, FINE, HASH, HOLDER_BORN, type Layout, NEXT, NOW, newestHit } from './layout.ts';
+import {
+  type Clock,
+  COARSE,
+  FINE,
+  HASH,
+  HOLDER_BORN,
+  isBefore,
+  type Layout,
+  NEXT,
+  NOW,
+  newestHit,
+} from './layout.ts';
 
 const SLOT_BITS = 12;
 const SLOT_MASK = (1 << SLOT_BITS) - 1;
@@ -94,7 +105,7 @@ export function isIdle(pages: CounterPages, ref: number, time: number): boolean 
 
 /** Whether the entry was not hit for the time of its class; a path's place may still count for its address. */
 export function isSilent(words: Uint32Array, at: number, time: number): boolean {
-  return time - newestHit(words, at) >= IDLE_TIMES[words[at + NEXT]! >>> REF_BITS]!;
+  return time - newestHit(words, at, time) >= IDLE_TIMES[words[at + NEXT]! >>> REF_BITS]!;
 }
 
 /** The link of a per-path entry to its holder: the reference, and five bits that detect a new entry in the same place. */
@@ -117,7 +128,7 @@ export function holderOf(pages: CounterPages, ref: number): number {
   if (holderAt >= holderPage.words.length) return 0;
   if ((holderPage.words[holderAt + HASH]! << REF_BITS) >>> REF_BITS !== link >>> REF_BITS) return 0;
   // A place of an earlier stay of the address is not one of this stay.
-  return newestHit(page.words, at) < holderPage.words[holderAt + HOLDER_BORN]! * 1024 ? 0 : holder;
+  return isBefore(page.words[at + COARSE]!, holderPage.words[holderAt + HOLDER_BORN]!) ? 0 : holder;
 }
 
 /** Places the holder has given to paths: in its word 3, above the 10 bits of time. */

@@ -7,7 +7,7 @@
  * thus evicted only after about as many newer keys came as the shape has places, as with a true LRU list, which
  * would cost eight octets a key.
  */
-import { type Clock, HASH, NEXT, NOW, newestHit } from './layout.ts';
+import { type Clock, HASH, NEXT, NOW, nearestTime, newestHit, stamp } from './layout.ts';
 import {
   Buckets,
   type CounterPages,
@@ -83,7 +83,7 @@ export class EntryStore {
   }
 
   /**
-   * A zeroed entry for a hash that `find` did not find. May give up any other entry, holders included.
+   * An entry of now without counts for a hash that `find` did not find. May give up any other entry, holders included.
    * @param idle idle class: how long after its newest hit the key is of no use (`idleClass`)
    * @param clock decides which entries are stale
    */
@@ -98,6 +98,8 @@ export class EntryStore {
     words[at + HASH] = hash[0]!;
     words[at + tagAt] = hash[1]! & tagMask;
     words[at + NEXT] = idle << REF_BITS;
+    // A time of 0 would be one of the year 2109 for now in the 69 years before it.
+    stamp(words, at, clock);
     this.#buckets.insert(ref);
     return ref;
   }
@@ -282,7 +284,7 @@ export class EntryStore {
       this.#pageHand = (this.#pageHand + 1) % this.#pages.length;
       const page = this.#pages[this.#pageHand];
       if (!page || page.shape === shape) continue;
-      const distance = Math.abs(time - (page.newest + 1) * 1024);
+      const distance = Math.abs(time - nearestTime((page.newest + 1) * 1024, time));
       if (distance <= most) continue;
       chosen = this.#pageHand;
       most = distance;
@@ -317,5 +319,5 @@ function bucketsPerPlace(stride: number): number {
 
 /** How stale an entry is. A hit far ahead of now comes from a clock set back since: as stale as one far behind. */
 function distanceOf(words: Uint32Array, at: number, time: number): number {
-  return Math.abs(time - newestHit(words, at));
+  return Math.abs(time - newestHit(words, at, time));
 }

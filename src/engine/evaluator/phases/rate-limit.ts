@@ -1,14 +1,37 @@
 /** Phase 4: every rule that matches counts; the first breached one acts. */
 import { formatIp } from '../../../base/addresses/ip.ts';
-import { BREACH_ACTIONS } from '../../../base/vocabulary/vocabulary.ts';
-import { FLAG_ACTION_SHIFT, META, RATE_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
+import { BREACH_ACTIONS, RATE_PARTS, type RatePart } from '../../../base/vocabulary/vocabulary.ts';
+import {
+  FLAG_ACTION_SHIFT,
+  META,
+  NONE,
+  RATE_FIELDS,
+  RATE_OPTIONS,
+  RATE_PART,
+  SLOT,
+  typeIndex,
+} from '../../plan/layout.ts';
 import type { RuleExplanation, RuleReason, Settled } from '../checks.ts';
 import { counterSpace, type RateKey, type RateResult, type RateWindow } from '../counters.ts';
 import type { Decision, Effect } from '../decision.ts';
 import { type Facts, ipOf, isEdgeOwn } from '../facts.ts';
 import { isCleared, keyOfSlot } from '../identity.ts';
-import { textOf } from '../loaded.ts';
-import { acts, type Context, end, isDryRun, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
+import { type LoadedPlan, textOf } from '../loaded.ts';
+import { type PendingCount, policyName, type RateState } from '../rate-outcomes.ts';
+import {
+  acts,
+  type Context,
+  end,
+  isDryRun,
+  type LoadedPart,
+  nextMatch,
+  type PartedWindow,
+  type Run,
+  record,
+  refOf,
+  slotWord,
+} from '../run.ts';
+import { readSource } from '../values.ts';
 
 const RATE_LIMIT = typeIndex('rate_limit');
 
@@ -20,14 +43,44 @@ export function rateLimit(context: Context, run: Run): boolean {
     const mayAct = acts(context, run, slot);
     const effect = !verdict.breached || (mayAct && acting >= 0) ? 'counted' : breachEffect(context, slot);
     record(context, run, slot, effect);
-    if (!verdict.breached || !mayAct || acting >= 0) continue;
-    if (effect === 'block' || !isEdgeOwn(context.facts)) acting = slot;
+    const isActing =
+      verdict.breached && mayAct && acting < 0 && (effect === 'block' || !isEdgeOwn(context.facts));
+    if (isActing) acting = slot;
+    if (!run.shadow && !isDryRun(context, slot)) noteState(context, run, { slot, verdict, isActing });
   }
+  run.isOverLimit = acting >= 0;
   if (acting < 0) return answerOwnPath(context, run);
   const rule = refOf(context, acting);
   if (breachEffect(context, acting) === 'challenge') return end(run, 'challenge', { status: 403, rule });
   run.retryAfter = judge(context, run, acting).retryAfter;
   return end(run, 'block', { status: 429, rule });
+}
+
+/** Adds the state of a rule to those that the response states: of the one that acts, and of each with `headers`. */
+function noteState(
+  context: Context,
+  run: Run,
+  {
+    slot,
+    verdict,
+    isActing,
+  }: { readonly slot: number; readonly verdict: RateResult; readonly isActing: boolean },
+): void {
+  const window = windowOf(context, slot);
+  if (!isActing && !window.stated) return;
+  const quota = allowanceOf(context, slot);
+  // Before the response, a request under `statuses` is none of those that count.
+  const used = window.statuses === null ? verdict.count : verdict.count - 1;
+  const windowSec = window.windowMs / 1000;
+  const state: RateState = {
+    name: policyName(slotWord(context, slot, SLOT.id), keyOfSlot(context.loaded, slot)),
+    quota,
+    windowSec,
+    remaining: Math.max(0, quota - used),
+    resetSec: verdict.breached ? verdict.retryAfter : windowSec,
+  };
+  if (run.rateStates === null) run.rateStates = [state];
+  else run.rateStates.push(state);
 }
 
 /** Ends a request for one of the edge's own paths: the node answers it after the rate limits (semantics §4). */
@@ -56,14 +109,29 @@ function judge(context: Context, run: Run, slot: number): RateResult {
   const out = { breached: false, count: 0, retryAfter: 0 };
   const allowance = allowanceOf(context, slot);
   const key = keyOf(facts, window);
-  if (run.shadow && !isDryRun(context, slot)) counters.peek(window, key, facts.now, allowance, out);
+  const { statuses } = window;
+  const counts = !run.shadow || isDryRun(context, slot);
+  if (!counts || statuses !== null) counters.peek(window, key, facts.now, allowance, out);
   else counters.hit(window, key, facts.now, allowance, out);
+  if (counts && statuses !== null) awaitStatus(context, { window, key, statuses });
   context.memo.rates.set(slot, out);
   return out;
 }
 
+/** Has the request count once the status of its response is known. */
+function awaitStatus(
+  { counters, facts, memo }: Context,
+  { window, key, statuses }: { window: RateWindow; key: RateKey; statuses: readonly number[] },
+): void {
+  // The facts are those of the next request by then.
+  const own: RateKey = { ...key, words: key.words.slice() };
+  const pending: PendingCount = { counters, window, key: own, now: facts.now, statuses };
+  if (memo.pending === null) memo.pending = [pending];
+  else memo.pending.push(pending);
+}
+
 /** The window of a rule, made at its first use. */
-function windowOf(context: Context, slot: number): RateWindow {
+function windowOf(context: Context, slot: number): PartedWindow {
   const known = context.windows.get(slot);
   if (known !== undefined) return known;
   const { loaded } = context;
@@ -72,15 +140,62 @@ function windowOf(context: Context, slot: number): RateWindow {
   const domain = textOf(loaded, meta[META.domain]!);
   const key = keyOfSlot(loaded, slot);
   const identity = key === '' ? slotWord(context, slot, SLOT.id) : key;
-  const window: RateWindow = {
+  const parts = partsOf(loaded, fields);
+  const options = words[fields + RATE_FIELDS.options]!;
+  const statuses = (options & RATE_OPTIONS.extended) === 0 ? NONE : words[fields + RATE_FIELDS.statuses]!;
+  const window: PartedWindow = {
     ...counterPlace(domain, identity, isDryRun(context, slot)),
     capacity: words[fields + RATE_FIELDS.limit]! + words[fields + RATE_FIELDS.burst]!,
     doubled: breachEffect(context, slot) === 'challenge',
     windowMs: words[fields + RATE_FIELDS.window]! * 1000,
-    perPath: words[fields + RATE_FIELDS.perPath] === 1,
+    ...(parts === null ? { perPath: (options & RATE_OPTIONS.perPath) !== 0, keyParts: [] } : keyedBy(parts)),
+    ...countedBy(context, slot, statuses),
+    stated: (options & RATE_OPTIONS.headers) !== 0,
   };
   context.windows.set(slot, window);
   return window;
+}
+
+/** The statuses that count, and whether a refusal by the rule itself is not one of them. @param at offset in `words`, or NONE */
+function countedBy(context: Context, slot: number, at: number): Pick<PartedWindow, 'statuses' | 'isFree'> {
+  if (at === NONE) return { statuses: null };
+  const { words } = context.loaded.plan;
+  const statuses = [...words.subarray(at + 1, at + 1 + words[at]!)];
+  const refusal = breachEffect(context, slot) === 'challenge' ? 403 : 429;
+  return { statuses, isFree: !statuses.includes(refusal) };
+}
+
+/** The parts of a rule's keys; `null`: the rule has none. */
+function partsOf({ plan, conditions }: LoadedPlan, fields: number): readonly LoadedPart[] | null {
+  const { words } = plan;
+  if ((words[fields + RATE_FIELDS.options]! & RATE_OPTIONS.extended) === 0) return null;
+  const rows = words[fields + RATE_FIELDS.parts]!;
+  if (rows === NONE) return null;
+  return Array.from({ length: words[rows]! }, (_, index) => {
+    const row = rows + 1 + index * RATE_PART.size;
+    const source = words[row + RATE_PART.source]!;
+    return {
+      kind: RATE_PARTS[words[row + RATE_PART.kind]!]!,
+      source: source === NONE ? null : conditions!.sources.list[source]!,
+    };
+  });
+}
+
+/** Parts that visitors cannot vary without another address. */
+const GIVEN: readonly RatePart[] = ['ip', 'country', 'asn'];
+
+/** How keys of parts count: whether the address is one of them, and whether visitors choose others. */
+function keyedBy(
+  parts: readonly LoadedPart[],
+): Pick<PartedWindow, 'perPath' | 'parts' | 'shared' | 'keyParts'> {
+  const keyParts = parts.filter(({ kind }) => kind !== 'ip');
+  const shared = keyParts.length === parts.length;
+  return {
+    perPath: shared ? keyParts.some(({ kind }) => !GIVEN.includes(kind)) : keyParts.length > 0,
+    parts: counterSpace(parts.map(({ kind, source }) => `${kind} ${source?.name ?? ''}`).join()),
+    shared,
+    keyParts,
+  };
 }
 
 /**
@@ -97,9 +212,24 @@ export function counterPlace(
   return { space: counterSpace(`${space} ${identity}`), slot: 0 };
 }
 
-function keyOf(facts: Facts, window: RateWindow): RateKey {
+function keyOf(facts: Facts, { perPath, keyParts }: PartedWindow): RateKey {
   const family = ipOf(facts) as 0 | 4 | 6;
-  return { family, words: facts.ipWords, path: window.perPath ? countedPath(facts) : '' };
+  const words = facts.ipWords;
+  if (keyParts.length === 0) return { family, words, path: perPath ? countedPath(facts) : '' };
+  let path = '';
+  // Each with its length, so that no other values are the same text.
+  for (const part of keyParts) {
+    const text = partText(part, facts);
+    path += `${text.length}:${text}`;
+  }
+  return { family, words, path };
+}
+
+/** The text of a part: of several values the first; empty if the request has none. */
+function partText({ source }: LoadedPart, facts: Facts): string {
+  if (source === null) return countedPath(facts);
+  readSource(source, facts);
+  return source.count === 0 ? '' : source.texts[0]!;
 }
 
 /** The canonical path without `;params` and without its trailing slash (semantics §5). */
@@ -123,11 +253,43 @@ function rateReason({ context, rates }: Settled, slot: number, over: boolean): R
   const result = rates.get(slot);
   const window = windowOf(context, slot);
   const { words } = context.loaded.plan;
-  const seconds = words[slotWord(context, slot, SLOT.fields) + RATE_FIELDS.window]!;
-  const family = ipOf(context.facts);
-  const who = family === 0 ? 'unknown addresses' : formatIp(family as 4 | 6, context.facts.ipWords);
+  const fields = slotWord(context, slot, SLOT.fields);
+  const seconds = words[fields + RATE_FIELDS.window]!;
   const allowance = allowanceOf(context, slot);
-  const what = `request ${result?.count ?? 1} of ${allowance} in ${seconds} s for ${who}`;
-  const where = window.perPath ? `${what} on this path` : what;
-  return { code: over ? 'over_limit' : 'under_limit', text: where };
+  const parts = partsOf(context.loaded, fields);
+  const who =
+    parts === null
+      ? `${addressText(context.facts)}${window.perPath ? ' on this path' : ''}`
+      : parts.map((part) => partWords(part, context.facts)).join(', ');
+  const count = result?.count ?? 1;
+  const counted =
+    window.statuses === null
+      ? `request ${count} of ${allowance}`
+      : `${count - 1} of ${allowance} responses with ${window.statuses.join(', ')}`;
+  const what = `${counted} in ${seconds} s for ${who}`;
+  return { code: over ? 'over_limit' : 'under_limit', text: what };
+}
+
+function addressText(facts: Facts): string {
+  const family = ipOf(facts);
+  return family === 0 ? 'unknown addresses' : formatIp(family as 4 | 6, facts.ipWords);
+}
+
+/** A part of a key in words. Values of headers, cookies and parameters may be secrets: a trace has their names alone. */
+function partWords(part: LoadedPart, facts: Facts): string {
+  const { kind, source } = part;
+  if (kind === 'ip') return addressText(facts);
+  if (kind === 'path') return 'this path';
+  const text = partText(part, facts);
+  const known = source!.count > 0;
+  switch (kind) {
+    case 'country':
+      return known ? `country ${text}` : 'unknown countries';
+    case 'asn':
+      return known ? `AS${text}` : 'unknown autonomous systems';
+    case 'ja4':
+      return known ? `JA4 ${text}` : 'unknown JA4';
+    default:
+      return `${known ? 'this value of' : 'no'} ${kind} ${source!.name}`;
+  }
 }

@@ -42,6 +42,21 @@ test('hits since the sink was set count in another process too, each once', asyn
   expect(warnings).toEqual([]);
 });
 
+test('hits of keys of parts count in another process under the same key', async () => {
+  const next = create();
+  const window: RateWindow = { ...WINDOW, parts: 7, shared: true };
+  const count = ({ counters }: VisitRelay, key: RateKey): number => {
+    const out = { breached: false, count: 0, retryAfter: 0 };
+    counters.hit(window, key, Date.now(), window.capacity, out);
+    return out.count;
+  };
+  relay.to(async ({ hits }) => next.absorb(JSON.parse(JSON.stringify(hits))));
+  count(relay, visitor(1, '2:k1'));
+  count(relay, visitor(2, '2:k1'));
+  await relay.stop();
+  expect([count(next, visitor(3, '2:k1')), count(next, visitor(1, '2:k2'))]).toEqual([3, 1]);
+});
+
 test('the address of IPv6 is its /64', async () => {
   const sent: Visits[] = [];
   relay.to(async (visits) => void sent.push(visits));

@@ -158,6 +158,73 @@ describe('paths of one address', () => {
   });
 });
 
+describe('after May 2109, when the bits of stored times come again', () => {
+  const DAY = 86_400_000;
+  test.each([2 ** 42 - DAY, 2 ** 42, 4_400_000_000_000, 2 ** 43 + 5, 2 ** 48])(
+    'a limit that was reached at %i opens a window later',
+    (start) => {
+      for (const capacity of [1, 200]) {
+        const counters = createCounters();
+        const window = windowOf(capacity, { perPath: true });
+        for (let i = 0; i < capacity; i++) hit(counters, window, visitor(1, '/a'), start);
+        expect(hit(counters, window, visitor(1, '/a'), start)).toMatchObject({ breached: true });
+        expect(hit(counters, window, visitor(1, '/a'), start + 2 * DAY)).toMatchObject({ count: 1 });
+      }
+    },
+  );
+
+  test('keys are evicted as at any other time', () => {
+    const evictionsFrom = (start: number): number => {
+      const counters = createCounters({ maxBytes: 64 * 1024 });
+      const window = windowOf(3, { perPath: true, windowMs: 1000 });
+      for (let second = 0; second < 50; second++)
+        for (let path = 0; path < 300; path++)
+          hit(counters, window, visitor(1 + second, `/${path}`), start + second * 5000);
+      return counters.evictions();
+    };
+    // At the same place between two times of stored hits.
+    expect(evictionsFrom(2 ** 42 - 25 * 1024)).toBe(evictionsFrom(Math.floor(NOON / 1024) * 1024));
+  });
+});
+
+describe('keys without an address', () => {
+  const keyed = { parts: 7, shared: true };
+
+  test('count the text whatever the address, apart from keys of other parts', () => {
+    const counters = createCounters();
+    const window = windowOf(5, { perPath: true, ...keyed });
+    expect(hit(counters, window, visitor(1, 'a')).count).toBe(1);
+    expect(hit(counters, window, visitor(2, 'a')).count).toBe(2);
+    expect(hit(counters, window, visitor(2, 'b')).count).toBe(1);
+    expect(hit(counters, windowOf(5, { perPath: true, ...keyed, parts: 8 }), visitor(1, 'a')).count).toBe(1);
+    expect(hit(counters, windowOf(5, { perPath: true }), visitor(1, 'a')).count).toBe(1);
+    const given = windowOf(5, { ...keyed });
+    expect(hit(counters, given, visitor(1, 'NO')).count).toBe(1);
+    expect(hit(counters, given, visitor(2, 'NO')).count).toBe(2);
+    expect(peek(counters, given, visitor(3, 'SE')).count).toBe(1);
+  });
+
+  test('of one address take the memory of 1,024 values, however many it sends', () => {
+    const flooded = createCounters();
+    const filled = createCounters();
+    const window = windowOf(2, { perPath: true, ...keyed });
+    for (let i = 0; i < 1024; i++) hit(filled, window, visitor(1, `k${i}`));
+    for (let i = 0; i < 100_000; i++) hit(flooded, window, visitor(1, `k${i}`));
+    expect(flooded.bytes()).toBeLessThan(2 * filled.bytes());
+  });
+
+  test('free the places of an address that never rests after 17/16 of the window', () => {
+    const counters = createCounters();
+    const window = windowOf(5, { perPath: true, ...keyed });
+    const span = (MINUTE * 17) / 16;
+    for (let i = 0; i < 1024; i++) hit(counters, window, visitor(1, `k${i}`), NOON + i);
+    expect(hit(counters, window, visitor(1, 'x'), NOON + span - 1).count).toBe(1);
+    expect(hit(counters, window, visitor(1, 'y'), NOON + span - 1).count).toBe(2);
+    expect(hit(counters, window, visitor(1, 'z'), NOON + span).count).toBe(1);
+    expect(hit(counters, window, visitor(1, 'w'), NOON + span).count).toBe(1);
+  });
+});
+
 describe('memory', () => {
   const cases: [capacity: number, doubled: boolean, octets: number][] = [
     [1, false, 4 + 32],

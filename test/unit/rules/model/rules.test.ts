@@ -113,6 +113,43 @@ const BOUNDS: readonly [RuleType, string, readonly unknown[], readonly unknown[]
   ['rate_limit', 'burst', [0, 1_000_000], [-1, 1_000_001]],
   ['rate_limit', 'window_sec', [1, 86_400], [0, 86_401]],
   ['rate_limit', 'key_by', ['ip', 'ip_path'], ['path']],
+  [
+    'rate_limit',
+    'key_parts',
+    [
+      [],
+      ['ip'],
+      ['ip', 'path', 'asn'],
+      ['country', 'ja4'],
+      ['header:X-Api-Key', 'cookie:__Host-s', 'query:q=&é'],
+      [`header:${'a'.repeat(256)}`],
+    ],
+    [
+      null,
+      'ip',
+      ['ip', 'path', 'asn', 'ja4'],
+      ['ip', 'ip'],
+      ['header:X-A', 'header:x-a'],
+      [''],
+      ['IP'],
+      ['consumer'],
+      ['header'],
+      ['header:'],
+      ['header:a b'],
+      ['header:host'],
+      ['cookie:a;b'],
+      ['query:'],
+      ['body:x'],
+      [`query:${'a'.repeat(257)}`],
+    ],
+  ],
+  [
+    'rate_limit',
+    'count_statuses',
+    [[], [400], [599, 401], times(16, (i) => 400 + i)],
+    [null, 401, [399], [600], ['401'], [401, 401], times(17, (i) => 400 + i)],
+  ],
+  ['rate_limit', 'headers', [true, false], [null, 'true', 1]],
   ['rate_limit', 'on_breach', ['drop', 'captcha'], ['block']],
   ['waf', 'paranoia', [1, 4], [0, 5]],
   ['waf', 'threshold', [1, 100], [0, 101]],
@@ -177,6 +214,13 @@ describe('bounds', () => {
       const [first = ''] = mistakes(type, { [field]: value });
       expect(first.startsWith(field), `${JSON.stringify(value)?.slice(0, 60)} → ${first}`).toBe(true);
     }
+  });
+
+  it('stores keys of parts in their place of `key_by`, and an empty list not at all', () => {
+    const parted = stored('rate_limit', { key_by: 'ip_path', key_parts: ['ip', 'header:X-Key'] });
+    expect(parted).toMatchObject({ key_by: 'ip', key_parts: ['ip', 'header:x-key'] });
+    expect(stored('rate_limit', { key_by: 'ip_path', key_parts: [] })).not.toHaveProperty('key_parts');
+    expect(stored('rate_limit', { key_by: 'ip_path', key_parts: [] })).toMatchObject({ key_by: 'ip_path' });
   });
 
   it('counts a rule’s pages together', () => {
@@ -312,6 +356,16 @@ describe('conditions across fields', () => {
     expect(stored('bot_route', { action: 'tag', alt_dest: 'a.example' })).toMatchObject({ alt_dest: '' });
     expect(warnings('bot_route', { action: 'tag', alt_dest: 'a.example' })).toEqual([
       'alt_dest: has no effect while `action` is `tag` and is left out',
+    ]);
+  });
+
+  it('warns about a `key_by` that `key_parts` replace', () => {
+    expect(warnings('rate_limit', { key_by: 'ip_path', key_parts: ['ip', 'asn'] })).toEqual([
+      'key_by: has no effect beside `key_parts` and is left out; list `ip` and `path` in `key_parts` to count each path of an address',
+    ]);
+    expect(warnings('rate_limit', { key_by: 'ip', key_parts: ['ip'] })).toEqual([]);
+    expect(mistakes('rate_limit', { key_parts: ['consumer'] })).toEqual([
+      'key_parts[0]: must be one of `ip`, `path`, `country`, `asn`, `ja4`, `header:<name>`, `cookie:<name>`, `query:<name>`, found `consumer`',
     ]);
   });
 

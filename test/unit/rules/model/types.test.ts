@@ -14,6 +14,9 @@ const INPUT = {
   rules: RULE_TYPES.map((type, index) => ({ ...LEAST[type], id: index + 1, type })),
 };
 
+/** Fields that a rule is stored without if it has none. */
+const UNSTORED = ['conditions', 'key_parts', 'count_statuses', 'headers', 'target_mode', 'targets'];
+
 describe('what the forms produce', () => {
   it('is readonly and typed as the form of its type reads it', () => {
     expectTypeOf<Extract<Rule, { type: 'rate_limit' }>>().toEqualTypeOf<RateLimitRule>();
@@ -37,6 +40,9 @@ describe('what the forms produce', () => {
       | 'limit'
       | 'window_sec'
       | 'key_by'
+      | 'key_parts'
+      | 'count_statuses'
+      | 'headers'
       | 'on_breach'
       | 'burst'
     >();
@@ -50,11 +56,10 @@ describe('what the forms produce', () => {
     expect(Object.keys(records[0]!).sort()).toEqual(Object.keys(recordForm.fields).sort());
     expect(rules.map(({ type }) => type)).toEqual([...RULE_TYPES]);
     for (const rule of rules) {
-      // A rule without conditions is stored without the field, and so it is without an answer of its own.
-      const absent = ['record_id', 'conditions', 'status', 'target_mode', 'targets'];
-      const always = rule.type === 'bot_route' ? ['status'] : [];
-      const fields = Object.keys(RULE_FORMS[rule.type].fields).filter((name) => !absent.includes(name));
-      expect(Object.keys(rule).sort()).toEqual(['id', 'type', ...fields, ...always].sort());
+      const { record_id: _deprecated, ...fields } = RULE_FORMS[rule.type].fields;
+      const unstored = rule.type === 'drop' ? [...UNSTORED, 'status'] : UNSTORED;
+      const stored = Object.keys(fields).filter((name) => !unstored.includes(name));
+      expect(Object.keys(rule).sort()).toEqual(['id', 'type', ...stored].sort());
     }
   });
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { compileEdge } from '../../../../src/edge/middleware/node/edge-input.ts';
 import { type OpenedPlan, openPlan, seal } from '../../../../src/engine/plan/seal.ts';
 import { createFactCounts } from '../../../../src/workbench/access-logs/entry.ts';
-import { lackedFacts } from '../../../../src/workbench/replay/dependencies.ts';
+import { lackedFacts, withholdableReads } from '../../../../src/workbench/replay/dependencies.ts';
 
 const RECORDS = [{ name: '@', type: 'A', destination: '192.0.2.1', proxied: true }];
 
@@ -105,4 +105,20 @@ it('names for a tag the facts of the rule that gives it', () => {
       conditions: ['redirect/tagged conditions.tags fingerprint/print'],
     },
   ]);
+});
+
+it('names what keys of rate limits are made of, and the values that logs may withhold', () => {
+  const key_parts = ['country', 'cookie:sid', 'query:q'];
+  const parted = plan([{ key: 'parted', type: 'rate_limit', limit: 5, key_parts }]);
+  const lacks = { ...createFactCounts(), ip: 1, country: 1, headers: 1 };
+  const facts = lackedFacts([parted], { requests: 1, lacks, host: '', scheme: 'https' });
+  expect(facts.map(({ fact, rules }) => [fact, rules])).toEqual([
+    ['country', ['rate_limit/parted']],
+    ['headers', ['rate_limit/parted']],
+  ]);
+  expect(
+    withholdableReads(parted)
+      .get('rate_limit/parted')
+      ?.map(({ condition }) => condition),
+  ).toEqual(['key_parts[1] sid', 'key_parts[2] q']);
 });

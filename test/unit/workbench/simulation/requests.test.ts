@@ -15,7 +15,10 @@ import {
 const parsed = parseRuleSet({
   domain: { name: 'example.com', status: 'active' },
   records: [{ id: 1, name: '@', type: 'A', destination: '192.0.2.1', proxied: true }],
-  rules: [{ id: 1, type: 'rate_limit', limit: 1, window_sec: 60, path_includes: ['/limited'] }],
+  rules: [
+    { id: 1, type: 'rate_limit', limit: 1, window_sec: 60, path_includes: ['/limited'] },
+    { id: 2, type: 'rate_limit', limit: 1, path_includes: ['/login'], count_statuses: [401] },
+  ],
 });
 if (!parsed.ok) throw new Error(JSON.stringify(parsed.diagnostics));
 const bytes = seal(compile(parsed.ruleSet).plan);
@@ -50,6 +53,23 @@ describe('a stream of requests', () => {
   it('is answered line by line, in order, by one evaluator', async () => {
     const found = await all(`${GOOD}\n${LIMITED}\n${LIMITED}\n`);
     expect(summary(found)).toEqual(['1 forward', '2 forward', '3 block']);
+  });
+
+  it('counts the status of a line, and no forwarded request without one', async () => {
+    const login = (status?: unknown): string =>
+      JSON.stringify({
+        scheme: 'https',
+        method: 'GET',
+        host: 'example.com',
+        target: '/login',
+        now: 0,
+        status,
+      });
+    const found = await all([login(), login(200), login(null), login(401), login(401), login(99)].join('\n'));
+    expect(summary(found)).toEqual([
+      ...['1 forward', '2 forward', '3 forward', '4 forward', '5 block'],
+      '6 `status` must be null, or the status of the response, 100 to 599, found 99',
+    ]);
   });
 
   it('prints request and decision as JSON', async () => {
