@@ -1,5 +1,5 @@
 /**
- * Defines what the twelve rule types share: the common fields, the path filter, the checks across fields, and the two
+ * Defines what the thirteen rule types share: the common fields, the path filter, the checks across fields, and the two
  * builders (`hostRule`, `pathRule`) that make the form of a type from its own fields. Each type declares its own fields
  * once, in its file of `rules/`; the form, the TypeScript type and the API documents are all derived from them.
  */
@@ -435,7 +435,11 @@ function finishOwn<T extends RuleType, Own extends Fields>(
 ): FormValues<Own> {
   const own: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) own[name] = (values as Record<string, unknown>)[name];
-  return { ...own, ...unused?.(own as FormValues<Own>) } as FormValues<Own>;
+  const whole = { ...own, ...unused?.(own as FormValues<Own>) };
+  // An optional field is absent, not undefined, where it is left out.
+  return Object.fromEntries(
+    Object.entries(whole).filter(([, value]) => value !== undefined),
+  ) as FormValues<Own>;
 }
 
 /** The values that `isUnnarrowed` reads: conditions, and the filters on records, hosts and paths. */

@@ -14,10 +14,13 @@ import {
   type RuleType,
 } from '../../base/vocabulary/vocabulary.ts';
 import { REWRITE_FIELDS } from '../../engine/plan/layout.ts';
+import { parseHeaderValue } from '../../rules/model/header-values.ts';
+import { type HeaderEntry, headerEntries } from '../../rules/model/rules/headers.ts';
 import type {
   BotRouteRule,
   CacheRule,
   ErrorPageRule,
+  HeadersRule,
   OriginPoolRule,
   OriginRouteRule,
   RateLimitRule,
@@ -225,6 +228,13 @@ const TYPES: { readonly [T in RuleType]: KnownType<Extract<Rule, { readonly type
     state: ({ origins }) => (origins.length > 1 ? 'the health of its origins' : null),
   },
   error_page: { ...PLAIN, component: 'error_page', lists: ['codes'], changes: pageChanges },
+  headers: {
+    ...PLAIN,
+    component: 'headers',
+    acting: 'each',
+    changes: headerMistakes,
+    facts: headerFacts,
+  },
 };
 
 /** What is known of a rule type. */
@@ -371,6 +381,43 @@ function pageChanges({ mode, content }: ErrorPageRule): Changes {
         })
       : []),
   ];
+}
+
+/** Each name left out, and each value changed. Values may be secrets, so no words have one. */
+function headerMistakes(rule: HeadersRule): Changes {
+  const entries = headerEntries(rule);
+  const only = ({ side, op, name }: HeaderEntry): string => `${side}.${op} of ${shown(name)}`;
+  return entries.flatMap((entry): Changes => {
+    const { side, op, name, value } = entry;
+    const changes = rule[side]!;
+    if (op === 'remove') {
+      const remove = changes.remove!.filter((one) => one !== name);
+      return [[side, { ...changes, remove }, `without ${only(entry)}`]];
+    }
+    const { [name]: _, ...others } = changes[op]!;
+    return [
+      [side, { ...changes, [op]: others }, `without ${only(entry)}`],
+      [side, { ...changes, [op]: { ...others, [name]: `${value}x` } }, `another value in ${only(entry)}`],
+    ];
+  });
+}
+
+/** The facts that values insert. */
+const FACTS_OF_VARIABLES: Readonly<Record<string, ReplayFact>> = {
+  client_ip: 'ip',
+  client_country: 'country',
+  ja4: 'ja4',
+  bot_kind: 'user_agent',
+};
+
+function headerFacts(rule: HeadersRule): readonly ReplayFact[] {
+  const facts = headerEntries(rule).flatMap(({ value }) => {
+    const parsed = parseHeaderValue(value ?? '');
+    return (parsed.ok ? parsed.pieces : []).flatMap((piece) =>
+      piece.kind === 'variable' ? (FACTS_OF_VARIABLES[piece.name] ?? []) : [],
+    );
+  });
+  return [...new Set(facts)];
 }
 
 /** A value as a change shows it. */

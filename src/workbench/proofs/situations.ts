@@ -8,7 +8,7 @@ import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { EXEMPT } from '../../engine/evaluator/facts.ts';
 import { splitReference } from '../../engine/evaluator/phases/redirect.ts';
 import { PHASE_TABLE } from '../../engine/evaluator/phases.ts';
-import { META, typeIndex } from '../../engine/plan/layout.ts';
+import { phaseStart, typeIndex } from '../../engine/plan/layout.ts';
 import { typesOf } from './profile.ts';
 import { knownOf } from './rule-types.ts';
 import type { LetterAutomaton } from './space/automaton.ts';
@@ -39,12 +39,12 @@ export const END: Evaluated = { slot: Number.POSITIVE_INFINITY, type: 'end', isT
 
 /** The place after the last rule of a type. `isTag`: as the tags of that type come to it. */
 export function placeAfter({ loaded }: Subject, type: RuleType, isTag = false): Evaluated {
-  return { slot: loaded.plan.meta[META.phases + typeIndex(type) + 1]!, type, isTag };
+  return { slot: phaseStart(loaded.plan, typeIndex(type) + 1), type, isTag };
 }
 
 /** The place before the first rule of a type. `isTag`: as the tags of that type come to it. */
 export function placeBefore({ loaded }: Subject, type: RuleType, isTag = false): Evaluated {
-  return { slot: loaded.plan.meta[META.phases + typeIndex(type)]!, type, isTag };
+  return { slot: phaseStart(loaded.plan, typeIndex(type)), type, isTag };
 }
 
 /** Requests of one kind that a rule may act on. */

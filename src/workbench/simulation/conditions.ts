@@ -17,6 +17,7 @@ import {
   FLAG_ACTION_SHIFT,
   GROUP,
   META,
+  phaseStart,
   RATE_FIELDS,
   SLOT,
   typeIndex,
@@ -266,11 +267,10 @@ export function planConditions(bytes: Uint8Array): PlanConditions {
 }
 
 /** The slots of a type's enabled rules. */
-function slotsOf({ plan: { meta, slots } }: LoadedPlan, type: RuleType): readonly number[] {
-  const phase = META.phases + typeIndex(type);
-  const [first = 0, end = 0] = [meta[phase], meta[phase + 1]];
+function slotsOf({ plan }: LoadedPlan, type: RuleType): readonly number[] {
+  const [first, end] = [phaseStart(plan, typeIndex(type)), phaseStart(plan, typeIndex(type) + 1)];
   return Array.from({ length: end - first }, (_, index) => first + index).filter(
-    (slot) => (slots[slot * SLOT.size + SLOT.flags]! & FLAG.enabled) !== 0,
+    (slot) => (plan.slots[slot * SLOT.size + SLOT.flags]! & FLAG.enabled) !== 0,
   );
 }
 
