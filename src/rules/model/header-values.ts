@@ -144,6 +144,8 @@ const REFUSED: readonly RefusedName[] = [
     is: named(
       ...['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'http2-settings', 'expect'],
       ...['proxy-authenticate', 'proxy-authorization', 'proxy-authentication-info'],
+      ...['sec-websocket-accept', 'sec-websocket-extensions', 'sec-websocket-key'],
+      ...['sec-websocket-protocol', 'sec-websocket-version'],
     ),
     message: 'belongs to a connection, not to a message',
     remedy: 'leave it out',

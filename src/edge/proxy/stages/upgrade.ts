@@ -4,6 +4,7 @@
  */
 import type { EdgeAnswer } from '../../../base/http/response.ts';
 import { addedHeaders, isDropped } from '../../answers/answer-to.ts';
+import { changedList, fieldName, responseChanges } from '../../answers/header-changes.ts';
 import { answerOf, exchangeOf, type StageResult } from '../../decide/request-context.ts';
 import type { OutgoingRequest } from '../origin/request.ts';
 import { ANSWER_VIA } from '../origin-headers.ts';
@@ -23,7 +24,8 @@ export function refuseDisabled(context: NodeContext): StageResult {
 /** Stage `connect to the origin`: passes octets both ways until either side ends the connection. */
 export function connectToOrigin(context: NodeContext<SwitchingClient>): null {
   const { client, services, span } = context;
-  const { settings } = exchangeOf(context).domain;
+  const { decision, domain } = exchangeOf(context);
+  const { settings } = domain;
   const request = withKey(outgoingRequest(context, null), client);
   services.origins.upgrade(span === null ? request : withTraceContext(request, span), {
     client,
@@ -33,7 +35,12 @@ export function connectToOrigin(context: NodeContext<SwitchingClient>): null {
       logRequest(context, outcome);
     },
     isDropped: (name) => isDropped(name, settings),
-    ownHeaders: [...ANSWER_VIA, ...addedHeaders(settings, context.id)],
+    finished: (headers) =>
+      changedList(
+        [...headers, ...ANSWER_VIA, ...addedHeaders(settings, context.id)],
+        responseChanges(decision),
+        fieldName,
+      ),
   });
   return null;
 }
