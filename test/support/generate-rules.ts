@@ -1,5 +1,5 @@
 /** Generated rules of all thirteen types (headers on demand), on demand with conditions: valid by the semantics, as the model would store them. */
-import type { HeaderChanges, Rule, RuleCommon, WafRule } from '../../src/rules/model/types.ts';
+import type { MessageChanges, Rule, RuleCommon, WafRule } from '../../src/rules/model/types.ts';
 import { type ConditionPlace, withConditions } from './generate-conditions.ts';
 import { hostFilter, pathFilter } from './generate-filters.ts';
 import type { Random } from './generate-random.ts';
@@ -175,7 +175,7 @@ const HEADER_VALUES = [
   '${bot_kind}',
 ];
 
-function headerChanges(random: Random): HeaderChanges {
+function headerChanges(random: Random): MessageChanges {
   const names = random.shuffled(HEADER_NAMES);
   const values = (): Record<string, string> =>
     Object.fromEntries(

@@ -8,7 +8,7 @@ import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { Conditions } from './conditions.ts';
 import { parseHeaderValue, withValueTags } from './header-values.ts';
 import type { Problem } from './report.ts';
-import { type HeaderChanges, headerEntries } from './rules/headers.ts';
+import { headerEntries, type MessageChanges } from './rules/headers.ts';
 
 /** The types whose rules tag requests. */
 export const TAGGING_TYPES = ['fingerprint', 'bot_route'] as const satisfies readonly RuleType[];
@@ -74,8 +74,8 @@ function remedyOf(tagging: readonly NameableRule[], before: readonly RuleType[])
 /** The parts of a rule that may name tags. */
 interface NamingRule {
   readonly conditions?: Conditions | undefined;
-  readonly request?: HeaderChanges | undefined;
-  readonly response?: HeaderChanges | undefined;
+  readonly request?: MessageChanges | undefined;
+  readonly response?: MessageChanges | undefined;
 }
 
 /** A tag that a rule names, with its path below the rule. */
@@ -117,7 +117,7 @@ export function withHeaderTags<R extends NamingRule>(rule: R, replace: (tag: str
   return { ...rule, ...Object.fromEntries(changed) };
 }
 
-function replacedIn(changes: HeaderChanges, replace: (tag: string) => string | null): HeaderChanges {
+function replacedIn(changes: MessageChanges, replace: (tag: string) => string | null): MessageChanges {
   return Object.fromEntries(
     Object.entries(changes).map(([op, part]) => {
       if (part === undefined || Array.isArray(part)) return [op, part];

@@ -50,7 +50,7 @@ const CHANGES = {
 };
 
 /** What a rule does to the fields of a message, as it is stored; absent parts do nothing. */
-export type HeaderChanges = Stored<typeof CHANGES>;
+export type MessageChanges = Stored<typeof CHANGES>;
 
 /** The fields that only this type has. */
 const FIELDS = {
@@ -70,8 +70,8 @@ const FIELDS = {
 
 /** The own fields as the checks read them. */
 interface OwnValues {
-  readonly request?: HeaderChanges | undefined;
-  readonly response?: HeaderChanges | undefined;
+  readonly request?: MessageChanges | undefined;
+  readonly response?: MessageChanges | undefined;
 }
 
 /** One name of a rule: what is done with it, its place in the rule, and the value. */
