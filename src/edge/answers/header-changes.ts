@@ -83,30 +83,6 @@ export function changeFields(fields: ChangedFields, changes: readonly HeaderChan
   }
 }
 
-/** What changes of one name come to. */
-export interface NetChange {
-  /** As the last change spells it. */
-  readonly name: string;
-  /** Whether the fields of this name that were there before are removed. */
-  readonly replaces: boolean;
-  readonly values: readonly string[];
-}
-
-/** What changes come to by lower-case name, for protocols in which their order has no meaning. */
-export function netChanges(changes: readonly HeaderChange[]): ReadonlyMap<string, NetChange> {
-  const net = new Map<string, NetChange>();
-  for (const { op, name, value } of changes) {
-    const before = net.get(fieldName(name));
-    const stays = op === 'add' ? (before?.values ?? []) : [];
-    net.set(fieldName(name), {
-      name,
-      replaces: op !== 'add' || before?.replaces === true,
-      values: value === null ? [] : [...stays, value],
-    });
-  }
-  return net;
-}
-
 /** Fields of a request by lower-case name. */
 type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 

@@ -341,9 +341,11 @@ function placeValue(draft: PlanDraft, value: string): number {
   const parsed = parseHeaderValue(value);
   assert(parsed.ok, 'the model accepts values of known variables alone');
   const rows = parsed.pieces.flatMap((piece): readonly number[] => {
-    if (piece.kind === 'text') return [PIECE_KINDS.indexOf('text'), placeString(draft.strings, piece.text)];
-    if (piece.kind === 'tag') return [PIECE_KINDS.indexOf('tag'), slotOfTag(draft, piece.tag)];
-    return [PIECE_KINDS.indexOf(piece.name), NONE];
+    const kind = PIECE_KINDS.indexOf(piece.kind === 'variable' ? piece.name : piece.kind);
+    if (piece.kind === 'text') return [kind, placeString(draft.strings, piece.text), NONE];
+    if (piece.kind === 'tag')
+      return [kind, placeString(draft.strings, piece.tag), slotOfTag(draft, piece.tag)];
+    return [kind, NONE, NONE];
   });
   return placeWords(draft.words, [parsed.pieces.length, ...rows]);
 }
@@ -469,15 +471,31 @@ function printHeaders({ plan, at }: RuleWords): Printed {
   return { request: changes.slice(0, requests), response: changes.slice(requests) };
 }
 
-/** A value as it is written; a tag by the rule that it names. */
+/** The slots of the rules whose tags are in values of a headers rule; NONE: a rule that does not exist. */
+export function slotsInValues(plan: Plan, slot: number): readonly number[] {
+  const { slots, words } = plan;
+  const at = slots[slot * SLOT.size + SLOT.fields]!;
+  const count = words[at + HEADERS_FIELDS.requests]! + words[at + HEADERS_FIELDS.responses]!;
+  return Array.from({ length: count }, (_, index) => {
+    const value = words[at + HEADERS_FIELDS.changes + index * HEADER_CHANGE.size + HEADER_CHANGE.value]!;
+    const pieces = value === NONE ? 0 : words[value]!;
+    return Array.from({ length: pieces }, (_piece, place) => value + 1 + place * VALUE_PIECE.size);
+  })
+    .flat()
+    .flatMap((row) =>
+      PIECE_KINDS[words[row + VALUE_PIECE.kind]!] === 'tag' ? [words[row + VALUE_PIECE.slot]!] : [],
+    );
+}
+
+/** A value as it is written. */
 function printValue(plan: Plan, at: number): string {
   const { words } = plan;
   return Array.from({ length: words[at]! }, (_, index) => {
     const row = at + 1 + index * VALUE_PIECE.size;
     const kind = PIECE_KINDS[words[row + VALUE_PIECE.kind]!]!;
-    const data = words[row + VALUE_PIECE.data]!;
-    if (kind === 'text') return decodeString(plan, data).replaceAll('$', '$$$$');
-    return kind === 'tag' ? `\${tag(slot ${data})}` : `\${${kind}}`;
+    const text = words[row + VALUE_PIECE.text]!;
+    if (kind === 'text') return decodeString(plan, text).replaceAll('$', '$$$$');
+    return kind === 'tag' ? `\${tag(${decodeString(plan, text)})}` : `\${${kind}}`;
   }).join('');
 }
 

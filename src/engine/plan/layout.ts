@@ -366,8 +366,11 @@ export const PAGE_FIELDS = { count: 0, codes: 1 } as const;
  */
 export const HEADERS_FIELDS = { requests: 0, responses: 1, changes: 2 } as const;
 export const HEADER_CHANGE = { op: 0, name: 1, value: 2, size: 3 } as const;
-/** `kind`: index in PIECE_KINDS; `data` of `text`: string; of `tag`: the slot of the rule that tags, NONE if there is no such rule. */
-export const VALUE_PIECE = { kind: 0, data: 1, size: 2 } as const;
+/**
+ * `kind`: index in PIECE_KINDS; `text`: of `text` and `tag` a string, the tag as it was written; `slot`: of `tag` that of the rule
+ * that tags, NONE if there is no such rule.
+ */
+export const VALUE_PIECE = { kind: 0, text: 1, slot: 2, size: 3 } as const;
 export const PIECE_KINDS = ['text', 'tag', ...HEADER_VARIABLES] as const;
 
 /** Scheme numbers of `ORIGIN_SCHEMES`. */

@@ -72,6 +72,8 @@ interface KnownType<R> {
   /** `first`: of several enforced matches the first alone acts; `each`: every one of them. */
   readonly acting: 'first' | 'each';
   readonly ending: (rule: PlanRule) => RuleEnding;
+  /** Whether rules are evaluated for every answer, whatever ended the request. */
+  readonly onEveryAnswer: boolean;
   /** Whether the rule only tags, and takes no place. */
   readonly isTag: (rule: PlanRule) => boolean;
   /** The outcome that an enforced match gives, or may give; `null`: the request goes on. */
@@ -97,6 +99,7 @@ interface KnownType<R> {
 const PLAIN = {
   acting: 'first',
   ending: () => 'never',
+  onEveryAnswer: false,
   isTag: () => false,
   outcome: () => null,
   needs: null,
@@ -227,11 +230,18 @@ const TYPES: { readonly [T in RuleType]: KnownType<Extract<Rule, { readonly type
     // With a single origin, health changes nothing: a pool whose origins are all out uses all of them.
     state: ({ origins }) => (origins.length > 1 ? 'the health of its origins' : null),
   },
-  error_page: { ...PLAIN, component: 'error_page', lists: ['codes'], changes: pageChanges },
+  error_page: {
+    ...PLAIN,
+    component: 'error_page',
+    onEveryAnswer: true,
+    lists: ['codes'],
+    changes: pageChanges,
+  },
   headers: {
     ...PLAIN,
     component: 'headers',
     acting: 'each',
+    onEveryAnswer: true,
     changes: headerMistakes,
     facts: headerFacts,
   },

@@ -199,7 +199,7 @@ export function situationsOf(around: SubjectSpace, rule: SubjectRule): readonly 
 /** The situations in which requests of a box come to a place in the order of evaluation. */
 export function situationsAt(around: SubjectSpace, place: Evaluated, target: Box): readonly Situation[] {
   const { space } = around;
-  if (place.type === 'error_page') return [responses(around, place, target)];
+  if (place.type !== 'end' && knownOf(place.type).onEveryAnswer) return [responses(around, place, target)];
   const ordinary = pinnings(around, place, target, 'ordinary');
   const own = phaseOf(place.type) <= phaseOf('rate_limit') ? pinnings(around, place, target, 'own') : [];
   const fetching = { ...target, sets: restricted(target.sets, space.axes.values.fetching) };
@@ -211,9 +211,11 @@ export function situationsAt(around: SubjectSpace, place: Evaluated, target: Box
   ];
 }
 
-/** Error pages are chosen for every response, whatever ended the request. */
+/** Rules of every response, whatever ended the request; of error pages the first alone acts. */
 function responses(around: SubjectSpace, rule: Evaluated, target: Box): Situation {
-  const blockers = listOf(around, { name: 'error pages', kind: null }, (other) => other.type === rule.type);
+  const isFirst = rule.type !== 'end' && knownOf(rule.type).acting === 'first';
+  const named = { name: `responses ${rule.type}`, kind: null };
+  const blockers = listOf(around, named, (other) => isFirst && other.type === rule.type);
   return { kind: 'ordinary', target, ...before(blockers, rule), within: [], outside: [], acme: 'POST' };
 }
 

@@ -42,9 +42,13 @@ export interface World {
   readonly nowGiven: boolean;
 }
 
-/** Treats a request whose body is not given as having none (`body: null`). */
-export function withAssumedBody(request: EdgeRequest): EdgeRequest {
-  return request.body === undefined ? { ...request, body: null } : request;
+/** The id of a request that has none: the nil UUID (RFC 9562 §5.9). */
+const SIMULATED_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Treats a request whose body is not given as having none (`body: null`), and gives one without an id the same as all. */
+export function withAssumptions(request: EdgeRequest): EdgeRequest {
+  const { id = SIMULATED_ID, body = null } = request;
+  return { ...request, id, body };
 }
 
 /** What is known besides the trace. */

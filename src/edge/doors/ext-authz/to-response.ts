@@ -8,7 +8,7 @@
 import type { HeaderList } from '../../../base/http/header-fields.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import type { Origin } from '../../../engine/evaluator/index.ts';
-import { type NetChange, netChanges } from '../../answers/header-changes.ts';
+import { type NetChange, netChanges } from '../../../engine/evaluator/net-changes.ts';
 import type { ForwardChanges, ProxiedRequest } from '../../decide/proxied.ts';
 import type { EdgeVerdict } from '../../decide/verdict.ts';
 import type { DoorAnswer } from '../door.ts';

@@ -8,7 +8,6 @@ import { HEADER_OPS, type HeaderSide } from '../../../base/vocabulary/vocabulary
 import {
   HEADER_CHANGE,
   HEADERS_FIELDS,
-  NONE,
   PIECE_KINDS,
   SLOT,
   typeIndex,
@@ -83,24 +82,22 @@ function valueAt(context: Context, at: number): string | null {
   let value = '';
   for (let index = 0; index < words[at]!; index++) {
     const row = at + 1 + index * VALUE_PIECE.size;
-    const piece = pieceText(
-      context,
-      PIECE_KINDS[words[row + VALUE_PIECE.kind]!]!,
-      words[row + VALUE_PIECE.data]!,
-    );
+    const piece = pieceText(context, row);
     if (piece === null) return null;
     value += piece;
   }
   return value;
 }
 
-function pieceText(context: Context, kind: (typeof PIECE_KINDS)[number], data: number): string | null {
+function pieceText(context: Context, row: number): string | null {
   const { facts, loaded } = context;
+  const { words } = loaded.plan;
+  const kind = PIECE_KINDS[words[row + VALUE_PIECE.kind]!]!;
   switch (kind) {
     case 'text':
-      return textOf(loaded, data);
+      return textOf(loaded, words[row + VALUE_PIECE.text]!);
     case 'tag':
-      return data !== NONE && facts.tagged.includes(data) ? '1' : null;
+      return facts.tagged.includes(words[row + VALUE_PIECE.slot]!) ? '1' : null;
     case 'client_ip': {
       const family = ipOf(facts);
       return family === 0 ? null : formatIp(family as 4 | 6, facts.ipWords);
