@@ -82,6 +82,7 @@ export async function openAgentServices(
     certificates: createFeedCertificates(createContextCache()),
     challenges: createFeedTokens(),
     onSecret: secrets.set,
+    atDoors: true as const,
   };
   const source = createFollowedSource(options, { relay, follow: () => followPlans(options, receivers) });
   return {

@@ -46,6 +46,8 @@ interface PlanReceivers {
   readonly challenges: ChallengeSink;
   /** Called with the control plane's secret for clearances. */
   readonly onSecret: (clearance: Clearance) => void;
+  /** The decisions are for proxies that ask at the doors of an agent; absent: for requests that are served here. */
+  readonly atDoors?: true;
 }
 
 /**
@@ -55,7 +57,11 @@ interface PlanReceivers {
  */
 export async function followPlans(options: EdgeNodeOptions, receivers: PlanReceivers): Promise<PlanSource> {
   const { plans: origin, log } = options;
-  const known = { signatures: options.signatures !== null, countries: options.countries !== null };
+  const known = {
+    signatures: options.signatures !== null,
+    countries: options.countries !== null,
+    atDoors: receivers.atDoors === true,
+  };
   const plans = warnOfBlindRules(receivers.plans, { known, warn: (sentence) => log.warn(sentence) });
   if (origin.kind === 'control') return followControlPlane(origin, options, { ...receivers, plans });
   const { check, stop } = await origin.follow(plans);
@@ -105,20 +111,25 @@ async function followControlPlane(
 }
 
 // Warns of rules that a node cannot evaluate as they are meant: `waf` rules without signatures, country filters without a
-// country database, JA4H filters. In: the plans on their way to what serves them. Out: sentences that name the rules and
+// country database, JA4H filters, headers at doors that do not carry them. In: the plans on their way to what serves them. Out: sentences that name the rules and
 // the remedy.
 
 /** What the rules of a node are evaluated with. */
 export interface NodeFacts {
   readonly signatures: boolean;
   readonly countries: boolean;
+  /** As in `PlanReceivers`; default `false`. */
+  readonly atDoors?: boolean;
 }
 
 /** The sentences about a sealed plan that this node has checked already; one for each fact that is missing. */
 export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string[] {
   const { plan, revision } = openPlan(bytes, { trusted: true });
   const loaded = createLoaded(plan, revision);
-  const found = { waf: [] as number[], countries: [] as number[], ja4h: [] as number[] };
+  const found = {
+    ...{ waf: [] as number[], countries: [] as number[] },
+    ...{ ja4h: [] as number[], headers: [] as number[] },
+  };
   for (let slot = 0; slot < plan.meta[META.slots]!; slot++) {
     const row = slot * SLOT.size;
     const flags = plan.slots[row + SLOT.flags]!;
@@ -127,6 +138,7 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
     if (!known.signatures && type === typeIndex('waf')) found.waf.push(slot);
     if (!known.countries && plan.slots[row + SLOT.countries] !== NONE) found.countries.push(slot);
     if (type === typeIndex('fingerprint') && hasJa4h(loaded, row)) found.ja4h.push(slot);
+    if (known.atDoors === true && type === typeIndex('headers')) found.headers.push(slot);
   }
   const sentences: string[] = [];
   const add = (slots: readonly number[], text: string): void => {
@@ -143,6 +155,10 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
   add(
     found.ja4h,
     'this node does not compute JA4H, so `match_ja4h` matches nobody; use `match_ja4`, which needs --tls-port',
+  );
+  add(
+    found.headers,
+    'of forwarded requests an agent changes headers at its gRPC door alone, without removals from responses; at other doors set them in the configuration of the proxy',
   );
   return sentences;
 }

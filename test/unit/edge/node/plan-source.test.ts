@@ -20,6 +20,7 @@ function sealed(...rules: readonly string[]): Uint8Array {
 const WAF = '{ key: attacks, type: waf }';
 const COUNTRY = '{ key: abroad, type: drop, country_match_type: exclude, countries: [DE] }';
 const JA4H = '{ key: odd, type: fingerprint, action: drop, match_ja4h: [ge11*] }';
+const HEADERS = '{ key: hsts, type: headers, response: { set: { Strict-Transport-Security: max-age=1 } } }';
 const NOTHING = { signatures: false, countries: false };
 const ALL = { signatures: true, countries: true };
 
@@ -38,6 +39,12 @@ describe('the blind rules of a plan', () => {
       NOTHING,
       /^drop\/abroad: .*`exclude` everybody.*--countries/,
     ],
+    [
+      'a headers rule at the doors of an agent',
+      HEADERS,
+      { ...ALL, atDoors: true },
+      /^headers\/hsts: .*gRPC door alone.*configuration of the proxy/,
+    ],
     ['a JA4H filter', JA4H, ALL, /^fingerprint\/odd: .*`match_ja4h` matches nobody.*match_ja4/],
   ])('name %s with the remedy', (_name, rule, known, sentence) => {
     expect(blindRules(sealed(rule), known)).toEqual([expect.stringMatching(sentence)]);
@@ -46,6 +53,7 @@ describe('the blind rules of a plan', () => {
   test.each([
     ['a waf rule with signatures', WAF, ALL],
     ['a country filter with a database', COUNTRY, ALL],
+    ['a headers rule at a node', HEADERS, ALL],
     ['a JA4 filter', '{ key: known, type: fingerprint, action: drop, match_ja4: [t13*] }', NOTHING],
     ['a disabled rule', '{ key: off, type: waf, enabled: false }', NOTHING],
     ['a rule without such filters', '{ key: plain, type: drop, ips: [192.0.2.7] }', NOTHING],
