@@ -23,6 +23,7 @@ const SLUGS: Readonly<Record<RuleType, string>> = {
   origin_route: 'origin_route',
   origin_pool: 'origin_pool',
   error_page: 'error-page',
+  headers: 'headers',
 };
 
 interface Sample {
@@ -95,6 +96,14 @@ const SAMPLES: Readonly<Record<RuleType, Sample>> = {
     create: { mode: 'custom', codes: [404, 503], content: { '503': 'späť', '0': '<p>sorry' } },
     change: { codes: [404] },
     wrong: [{ codes: [200] }, 'codes[0]: must be a whole number from 400 to 599, found 200'],
+  },
+  headers: {
+    create: {
+      request: { set: { 'X-Country': '${client_country}' }, remove: ['Cookie'] },
+      response: { add: { Link: '</a.css>; rel=preload' } },
+    },
+    change: { response: { set: { 'Strict-Transport-Security': 'max-age=31536000' } } },
+    wrong: [{ request: { set: { Host: 'a' } } }, 'request.set.Host: routes requests'],
   },
 };
 

@@ -101,7 +101,63 @@ async function look(port: number, path: string, sent: Sent = {}): Promise<Seen> 
 
 const NAMES = Object.keys(APPLICATIONS) as Name[];
 
+/** A plan of its own: plans with such rules are of another version. */
+const CHANGING = sealedPlan({
+  rules: [
+    { id: 1, type: 'drop', path_includes: ['/admin'] },
+    {
+      id: 2,
+      type: 'error_page',
+      codes: [404],
+      mode: 'custom',
+      content: { '0': '<p>nothing here</p>' },
+    },
+    {
+      id: 3,
+      type: 'headers',
+      request: {
+        set: { 'X-Client-IP': '${client_ip}', 'X-Id': '${request_id}', 'X-JA4': '${ja4}' },
+        add: { 'X-More': 'ours' },
+        remove: ['X-Gone'],
+      },
+      response: {
+        set: { 'Strict-Transport-Security': 'max-age=1', 'X-Own': 'edge' },
+        add: { Link: '</a.css>; rel=preload' },
+        remove: ['X-Powered-By'],
+      },
+    },
+  ],
+});
+
 describe.each(NAMES)('before %s', (name) => {
+  test('changes the headers of requests, of responses and of its own answers by rules', async () => {
+    const { port, faults } = await start(name, { plans: [CHANGING] });
+    const headers = { 'x-more': 'theirs', 'x-gone': '1', 'x-ja4': 'spoofed', 'x-client-ip': '6.6.6.6' };
+    const answer = await ask(port, '/a', { headers });
+    const got: Seen = JSON.parse(answer.body);
+    expect(got.headers).toMatchObject({
+      'x-client-ip': '203.0.113.7',
+      'x-id': got.id,
+      'x-more': 'theirs, ours',
+    });
+    for (const absent of ['x-gone', 'x-ja4']) expect(got.headers).not.toHaveProperty(absent);
+    expect(got.unenforced).toEqual([]);
+    const changed = { 'strict-transport-security': 'max-age=1', link: '</a.css>; rel=preload' };
+    expect(answer.headers).toMatchObject({ ...changed, 'x-own': 'edge' });
+    expect(answer.headers).not.toHaveProperty('x-powered-by');
+    for (const [path, status] of [
+      ['/admin', 403],
+      ['/status/404', 404],
+      ['/status/410', 410],
+      ['/boom', 500],
+    ] as const) {
+      const own = await ask(port, path);
+      expect([path, own.status]).toEqual([path, status]);
+      expect([path, own.headers]).toMatchObject([path, { ...changed, 'x-own': 'edge' }]);
+    }
+    expect(faults.length).toBeLessThanOrEqual(1);
+  });
+
   test('forwards a request with its verdict, and adds the header fields of the settings', async () => {
     const { port, verdicts, faults } = await start(name);
     const answer = await ask(port, '/a?b=1');

@@ -12,6 +12,7 @@ import type {
 } from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
 import { ruleMatches } from './filters.ts';
+import { headerChanges } from './headers.ts';
 import { altOrigin, type Origins, poolOrigin, recordOrigin, routeOrigin } from './origins.ts';
 import type { RateState, Rates, RateVerdict } from './rates.ts';
 import {
@@ -351,6 +352,22 @@ function forwardPhase(run: Run): Ending {
   };
 }
 
+/** Every match, in order; the request side of forwarded requests, the response side of every answer (§14). */
+function headersPhase(run: Run, { action }: Ending): Partial<Decision> {
+  const acting = matching(run, 'headers').filter((rule) => {
+    record(run, rule, 'headers');
+    return acts(run, rule);
+  });
+  const isTagged = (entry: string): boolean => taggedBefore(run, { type: 'headers', entry });
+  const made = { facts: run.facts, isTagged };
+  const request = action === 'forward' ? headerChanges(acting, 'request', made) : [];
+  const response = headerChanges(acting, 'response', made);
+  return {
+    ...(request.length > 0 && { requestHeaders: request }),
+    ...(response.length > 0 && { responseHeaders: response }),
+  };
+}
+
 const PHASES: readonly ((run: Run) => Ending | null)[] = [
   dropPhase,
   fingerprintPhase,
@@ -397,8 +414,9 @@ function runPhases(world: World, facts: Facts, how: { memo: Memo; shadow: boolea
   for (const phase of PHASES) {
     const ending = phase(run);
     if (ending === null) continue;
+    const changes = headersPhase(run, ending);
     const { matches, tags, waf } = run;
-    return { ...NOTHING, ...ending, matches, tags, waf, revision: world.env.revision ?? 0 };
+    return { ...NOTHING, ...ending, ...changes, matches, tags, waf, revision: world.env.revision ?? 0 };
   }
   throw new Error('the last phase always ends the run');
 }

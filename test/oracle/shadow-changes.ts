@@ -14,6 +14,8 @@ export interface LineSide {
   readonly path: string | null;
   readonly cache: unknown;
   readonly tags: readonly string[];
+  readonly request_headers?: readonly string[];
+  readonly response_headers?: readonly string[];
 }
 
 /** The fields of a line that count. */
@@ -42,6 +44,8 @@ export function changesOfLine({ decision, shadow, matches }: LineFields): readon
       if (!same(decision.cache, shadow.cache)) differing.push('cache');
       if (!same(decision.tags, shadow.tags)) differing.push('tags');
     }
+    const headers = (side: LineSide): unknown => [side.request_headers ?? [], side.response_headers ?? []];
+    if (!same(headers(decision), headers(shadow))) differing.push('headers');
   }
   if (differing.length === 0) return [];
   const dry = matches.filter(({ mode }) => mode === 'dry_run');
@@ -74,6 +78,8 @@ function canChange(effect: string, what: string): boolean {
       return ['alt_origin', 'cache'].includes(effect);
     case 'tags':
       return ['alt_origin', 'tag'].includes(effect);
+    case 'headers':
+      return effect === 'headers';
     default:
       return false;
   }

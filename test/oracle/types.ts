@@ -10,6 +10,7 @@ type RuleType = RuleSet['rules'][number]['type'];
 export interface EdgeRequest {
   readonly scheme: string;
   readonly method: string;
+  readonly id?: string | undefined;
   readonly host: string | readonly string[];
   readonly target: string;
   readonly protocol?: string | undefined;
@@ -44,7 +45,8 @@ export type Effect =
   | 'refuse'
   | 'cache'
   | 'origin'
-  | 'error_page';
+  | 'error_page'
+  | 'headers';
 
 export interface RuleRef {
   readonly type: RuleType | 'record';
@@ -100,6 +102,12 @@ export interface WafVerdict extends WafFinding {
   readonly uninspected: 'coding' | 'unparsable' | 'beyond_cap' | 'unread' | null;
 }
 
+export interface HeaderChange {
+  readonly op: 'set' | 'add' | 'remove';
+  readonly name: string;
+  readonly value: string | null;
+}
+
 /** The request's one outcome. */
 export interface Decision {
   readonly action: 'forward' | 'block' | 'challenge' | 'redirect' | 'respond' | 'refuse';
@@ -114,6 +122,8 @@ export interface Decision {
   readonly tags: readonly string[];
   readonly retryAfter: number | null;
   readonly waf: WafVerdict | null;
+  readonly requestHeaders?: readonly HeaderChange[];
+  readonly responseHeaders?: readonly HeaderChange[];
   readonly matches: readonly Match[];
   readonly shadow: Decision | null;
   readonly revision: number;

@@ -1,5 +1,5 @@
-/** Generated rules of all twelve types, on demand with conditions: valid by the semantics, as the model would store them. */
-import type { Rule, RuleCommon, WafRule } from '../../src/rules/model/types.ts';
+/** Generated rules of all thirteen types (headers on demand), on demand with conditions: valid by the semantics, as the model would store them. */
+import type { MessageChanges, Rule, RuleCommon, WafRule } from '../../src/rules/model/types.ts';
 import { type ConditionPlace, withConditions } from './generate-conditions.ts';
 import { hostFilter, pathFilter } from './generate-filters.ts';
 import type { Random } from './generate-random.ts';
@@ -163,6 +163,31 @@ function exclusions(random: Random): WafRule['exclusions'] {
     : [{ id: random.pick([941100, 942100, 942110]), tag: '', target, path }];
 }
 
+const HEADER_NAMES = ['X-A', 'x-b', 'Server', 'X-Frame-Options', 'Cache-Tag', 'Link'];
+const HEADER_VALUES = [
+  'a',
+  '$$5, b',
+  '${client_ip}',
+  'in ${client_country}',
+  '${scheme}://${host} ${method}',
+  '${request_id}',
+  '${ja4}',
+  '${bot_kind}',
+];
+
+function headerChanges(random: Random): MessageChanges {
+  const names = random.shuffled(HEADER_NAMES);
+  const values = (): Record<string, string> =>
+    Object.fromEntries(
+      random.times(1 + random.int(2), () => [names.pop()!, random.pick(HEADER_VALUES)] as const),
+    );
+  return {
+    ...(random.chance(0.6) ? { set: values() } : {}),
+    ...(random.chance(0.3) ? { add: values() } : {}),
+    ...(random.chance(0.4) ? { remove: random.times(1 + random.int(2), () => names.pop()!) } : {}),
+  };
+}
+
 const OWN_FIELDS: OwnFields = {
   drop,
   fingerprint: (random) => ({ ...lists(random), action: random.pick(['drop', 'challenge', 'tag', 'tag']) }),
@@ -204,6 +229,17 @@ const OWN_FIELDS: OwnFields = {
     codes: random.some(CODES, 3),
     content: random.pick([{}, { '0': '<p>any</p>' }, { '404': '<p>404</p>', '500': '<p>500</p>' }]),
   }),
+  headers: (random) => {
+    const request = random.chance(0.6) ? headerChanges(random) : {};
+    const response = Object.keys(request).length === 0 || random.chance(0.6) ? headerChanges(random) : {};
+    const isEmpty = Object.keys(request).length + Object.keys(response).length === 0;
+    return {
+      ...pathFilter(random, { narrow: random.chance(0.5) }),
+      ...(Object.keys(request).length === 0 ? {} : { request }),
+      ...(Object.keys(response).length === 0 ? {} : { response }),
+      ...(isEmpty ? { response: { remove: ['Server'] } } : {}),
+    };
+  },
 };
 
 /** What a rule of the given place may refer to. */
@@ -227,7 +263,17 @@ function make<T extends Type>(random: Random, type: T, place: RulePlace): Extrac
   return { type, ...common, ...OWN_FIELDS[type](random) } as unknown as Extract<Rule, { type: T }>;
 }
 
-const TYPES = Object.keys(OWN_FIELDS) as Type[];
+/** Without `headers`: a seed names the same case as before the type was added. */
+const TYPES = (Object.keys(OWN_FIELDS) as Type[]).filter((type) => type !== 'headers');
+
+/** A headers rule, which may insert a tag of one of `rules`. */
+export function generateHeadersRule(random: Random, place: RulePlace, rules: readonly Rule[]): Rule {
+  const rule = make(random, 'headers', place);
+  const tagging = rules.filter(({ type }) => type === 'fingerprint' || type === 'bot_route');
+  if (tagging.length === 0 || random.chance(0.6)) return rule;
+  const { type, id } = random.pick(tagging);
+  return { ...rule, request: { set: { 'X-Tag': `t${`\${tag(${type}/${id})}`}` } } };
+}
 
 /** One rule of a random type. */
 export function generateRule(random: Random, place: RulePlace): Rule {

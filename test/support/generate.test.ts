@@ -30,7 +30,31 @@ describe('generated cases', () => {
       expect(times).toEqual([...times].sort((a, b) => a - b));
       expect(times.every(Number.isInteger)).toBe(true);
     }
-    expect(types).toEqual(new Set(RULE_TYPES));
+    expect(types).toEqual(new Set(RULE_TYPES.filter((type) => type !== 'headers')));
+  });
+
+  test('have headers rules on demand, which change both messages for real and in shadows', () => {
+    const decisions = Array.from({ length: 100 }, (_, seed) =>
+      generateCase(seed + 1, 20, { headers: 6 }),
+    ).flatMap(({ ruleSet, env, requests }) => {
+      const oracle = createOracle(ruleSet, env);
+      return requests.map((request) => oracle.evaluate(request));
+    });
+    const changes = decisions.flatMap(({ requestHeaders = [], responseHeaders = [] }) => [
+      ...requestHeaders,
+      ...responseHeaders,
+    ]);
+    for (const op of ['set', 'add', 'remove'])
+      expect(changes.filter((change) => change.op === op).length, op).toBeGreaterThan(100);
+    // Of tags and requests without ids, countries and fingerprints.
+    expect(changes.filter(({ name, value }) => name === 'X-Tag' && value === 't1').length).toBeGreaterThan(0);
+    const shadows = decisions.filter(({ shadow, responseHeaders: real }) => {
+      return shadow !== null && JSON.stringify(shadow.responseHeaders) !== JSON.stringify(real);
+    });
+    expect(shadows.length).toBeGreaterThan(20);
+    const isWithout = ({ ruleSet }: ReturnType<typeof generateCase>): boolean =>
+      ruleSet.rules.every(({ type }) => type !== 'headers');
+    expect(isWithout(generateCase(7, 0))).toBe(true);
   });
 
   test('reach every action, effect and origin, and shadows that differ', () => {
@@ -45,7 +69,7 @@ describe('generated cases', () => {
     }
     expect(decisions).toHaveLength(2_000);
     const effects = [...decisions, ...answers].flatMap(({ matches }) => matches.map((match) => match.effect));
-    expect(new Set(effects)).toEqual(new Set(EFFECTS));
+    expect(new Set(effects)).toEqual(new Set(EFFECTS.filter((effect) => effect !== 'headers')));
     const actions = decisions.map((decision) => decision.action);
     for (const action of ACTIONS) {
       expect(actions.filter((one) => one === action).length, action).toBeGreaterThan(10);

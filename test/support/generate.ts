@@ -8,7 +8,7 @@ import { withAnswer } from './generate-answers.ts';
 import { type ConditionPlace, withConditions } from './generate-conditions.ts';
 import { type Random, seeded } from './generate-random.ts';
 import { generateRequests } from './generate-requests.ts';
-import { generateRule } from './generate-rules.ts';
+import { generateHeadersRule, generateRule } from './generate-rules.ts';
 import { DOMAINS, START } from './generate-words.ts';
 import { DOMAIN } from './sample-rules.ts';
 
@@ -57,17 +57,30 @@ export interface CaseOptions {
   readonly conditions?: Omit<ConditionPlace, 'rules'>;
   /** Share of the drop rules and redirects that get statuses of their own and captures. Absent: the same case as ever. */
   readonly answers?: number;
+  /** Up to so many headers rules besides the others; requests then have ids. Absent: none. */
+  readonly headers?: number;
 }
 
 /** A valid rule set of 1 to 60 rules, the small ones more often. */
-export function generateRuleSet(random: Random, { conditions, answers }: CaseOptions = {}): RuleSet {
+export function generateRuleSet(
+  random: Random,
+  { conditions, answers, headers = 0 }: CaseOptions = {},
+): RuleSet {
   const domain = generateDomain(random);
   const records = random.times(2 + random.int(7), (index) => generateRecord(random, index + 1, domain.name));
   const recordIds = records.map((record) => record.id);
   const count = 1 + random.int(random.pick([6, 15, 30, 60]));
   const ids = random.shuffled(random.times(count, (index) => index * 3 + 1));
   const plain = ids.map((id) => generateRule(random, { id, domain: domain.name, recordIds }));
-  const rules = answers === undefined ? plain : plain.map((rule) => withAnswer(random, rule, answers));
+  const others = answers === undefined ? plain : plain.map((rule) => withAnswer(random, rule, answers));
+  const place = { domain: domain.name, recordIds };
+  const changing =
+    headers === 0
+      ? []
+      : random.times(random.int(headers + 1), (index) =>
+          generateHeadersRule(random, { ...place, id: (count + index) * 3 + 1 }, others),
+        );
+  const rules = [...others, ...changing];
   const narrowed =
     conditions === undefined
       ? rules
@@ -108,6 +121,10 @@ export function generateCase(seed: number, count: number, options: CaseOptions =
   const random = seeded(seed);
   const ruleSet = generateRuleSet(random, options);
   const env = generateEnv(random);
-  const requests = generateRequests(random, ruleSet, { count, values: options.conditions !== undefined });
+  const made = generateRequests(random, ruleSet, { count, values: options.conditions !== undefined });
+  const requests =
+    options.headers === undefined
+      ? made
+      : made.map((request, index) => (index % 3 === 0 ? request : { ...request, id: `r-${index}` }));
   return { seed, ruleSet, env, requests };
 }

@@ -129,6 +129,7 @@ const DEFAULTS: { readonly [T in Rule['type']]: Omit<OfType<T>, 'id'> } = {
     name: '',
   },
   error_page: { type: 'error_page', ...COMMON, ...PATHS, mode: 'svc', codes: [500], content: {} },
+  headers: { type: 'headers', ...COMMON, ...PATHS },
 };
 
 /** A rule of a type that differs from the defaults in the fields given. */

@@ -262,6 +262,21 @@ export const MAX_ERROR_CODE = 599;
 export const MIN_CONTENT_STATUS = 200;
 export const MAX_CONTENT_STATUS = 599;
 
+/** Maximum number of names per headers rule, of both sides together. Fixed by semantics §14. */
+export const MAX_HEADER_NAMES = 32;
+/**
+ * Maximum length, in characters, of a value of a headers rule: a Content-Security-Policy of a large site, with room. Servers
+ * refuse a header section of more than 8 to 16 KiB.
+ */
+export const MAX_HEADER_VALUE_CHARACTERS = 4_096;
+/** Maximum length, in characters, of all names and values of a headers rule: what Node accepts as a whole header section. */
+export const MAX_HEADERS_CHARACTERS = 16_384;
+/**
+ * Maximum length, in characters, of the names and values that the headers rules of one request add to one message. A
+ * change beyond it is left out: nobody accepts such a section, and it would only fill the memory of the node.
+ */
+export const MAX_APPLIED_CHARACTERS = 16_384;
+
 // Records
 
 /** Maximum time, in seconds, that the edge waits for a record's origin. Fixed by the API document. */
@@ -276,7 +291,7 @@ export const MAX_MX_PRIORITY = 65_535;
  */
 export const MAX_FILE_OCTETS = 4_194_304;
 /**
- * Maximum number of parts (`edge.d/*.yaml`) of a domain: a file for each of the twelve types, or each team, many times over.
+ * Maximum number of parts (`edge.d/*.yaml`) of a domain: a file for each of the thirteen types, or each team, many times over.
  * Together with the edge file they have at most `MAX_FILE_OCTETS`.
  */
 export const MAX_EDGE_PARTS = 256;

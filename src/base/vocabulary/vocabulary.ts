@@ -17,6 +17,7 @@ export const RULE_TYPES = [
   'origin_route',
   'origin_pool',
   'error_page',
+  'headers',
 ] as const;
 export type RuleType = (typeof RULE_TYPES)[number];
 
@@ -41,11 +42,23 @@ export const TYPE_ALIASES: { readonly [T in RuleType]: readonly string[] } = {
   waf: ['firewall', 'modsecurity'],
   redirect: ['return'],
   captcha: ['challenge'],
-  rewrite: ['transform', 'url_rewrite'],
+  rewrite: ['url_rewrite'],
   cache: ['caching'],
   origin_route: ['backend', 'forward', 'origin', 'proxy', 'proxy_pass', 'route'],
   origin_pool: ['load_balancer', 'pool', 'upstream'],
   error_page: ['error', 'error_pages'],
+  headers: [
+    'add_header',
+    'header',
+    'header_transform',
+    'more_set_headers',
+    'proxy_hide_header',
+    'proxy_set_header',
+    'request_headers',
+    'response_headers',
+    'set_header',
+    'transform',
+  ],
 };
 
 /** The types whose rules are always enforced: their `action_mode` is ignored (semantics §4). */
@@ -215,6 +228,27 @@ export type CacheMode = (typeof CACHE_MODES)[number];
 export const CACHE_QUERY_MODES = ['all', 'none', 'include'] as const;
 
 export const ERROR_PAGE_MODES = ['svc', 'custom', 'origin'] as const;
+
+/** What a headers rule does with a field, in the order in which one rule does it (semantics §14). */
+export const HEADER_OPS = ['set', 'add', 'remove'] as const;
+export type HeaderOp = (typeof HEADER_OPS)[number];
+
+/** The messages whose fields a headers rule changes. */
+export const HEADER_SIDES = ['request', 'response'] as const;
+export type HeaderSide = (typeof HEADER_SIDES)[number];
+
+/** What `${…}` in a value of a headers rule inserts, besides `tag(<rule>)`. */
+export const HEADER_VARIABLES = [
+  'client_ip',
+  'client_country',
+  'host',
+  'scheme',
+  'method',
+  'request_id',
+  'ja4',
+  'bot_kind',
+] as const;
+export type HeaderVariable = (typeof HEADER_VARIABLES)[number];
 
 export const RECORD_SCHEMES = ['Default', 'Auto', 'Http', 'Https'] as const;
 

@@ -3,7 +3,7 @@
  * server that they are paired with. Out: rules whose tags can be compared with the server's and sent to it.
  */
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
-import { ruleOfTag, withTags } from '../../rules/model/tags.ts';
+import { ruleOfTag, tagsOf, withHeaderTags, withTags } from '../../rules/model/tags.ts';
 import type { Rule } from '../../rules/model/types.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import type { DesiredState } from './desired-state.ts';
@@ -42,9 +42,8 @@ export function createServerTags({ rules, sources }: DesiredState): ServerTags {
 }
 
 /** Whether a rule names one that the server does not have yet. */
-export function namesUnmade({ conditions }: Rule, unmade: ReadonlyMap<string, number>): boolean {
-  const { includes = [], excludes = [] } = conditions?.tags ?? {};
-  return [...includes, ...excludes].some((tag) => unmade.has(tag));
+export function namesUnmade(rule: Rule, unmade: ReadonlyMap<string, number>): boolean {
+  return tagsOf(rule).some(({ tag }) => unmade.has(tag));
 }
 
 /**
@@ -73,6 +72,7 @@ function typeIn(tag: string): RuleType {
 }
 
 function translated(rule: Rule, tagOf: (tag: string) => string): Rule {
-  if (rule.conditions?.tags === undefined) return rule;
-  return { ...rule, conditions: withTags(rule.conditions, tagOf) };
+  const named = withHeaderTags(rule, tagOf);
+  if (named.conditions?.tags === undefined) return named;
+  return { ...named, conditions: withTags(named.conditions, tagOf) };
 }

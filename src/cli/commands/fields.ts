@@ -113,7 +113,7 @@ export function fieldsCommand(): Command {
     .summary('list the fields of a rule type, a record, a domain or a file')
     .description(
       'Prints what each field means, with its type, bounds, default and an example. Without a type it lists the types: the ' +
-        'twelve of rules, `rule` for the fields of all of them, `conditions` for those inside that field, record, domain, ' +
+        'thirteen of rules, `rule` for the fields of all of them, `conditions` for those inside that field, record, domain, ' +
         'edge.yaml and edge.test.yaml.',
     )
     .argument('[type]', 'a rule type, rule, conditions, record, domain, edge.yaml or edge.test.yaml')

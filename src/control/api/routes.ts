@@ -81,7 +81,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'PUT', path: '/domains/{domain}/records/{recordId}', permission: 'records.edit', ...records.update },
   { method: 'DELETE', path: '/domains/{domain}/records/{recordId}', permission: 'records.edit', ...records.remove },
 
-  // Edge rules: ten operations for each of the twelve types
+  // Edge rules: ten operations for each of the thirteen types
   { method: 'GET', path: '/domains/{domain}/rules/', permission: 'domain.view', hides: true, ...listEveryType },
   { method: 'GET', path: '/domains/{domain}/rules/hits/', permission: 'domain.view', hides: true, ...hits },
   ...RULE_TYPES.flatMap(ruleRoutes),

@@ -1535,6 +1535,98 @@ export interface paths {
         readonly patch: operations["patchDomainRulesErrorPageByRuleIdToggle"];
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/rules/headers/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type headers in evaluation order: all, or page by page
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesHeaders"];
+        readonly put?: never;
+        /**
+         * Add a rule of type headers
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
+         */
+        readonly post: operations["postDomainRulesHeaders"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/headers/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type headers a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesHeadersReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/headers/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type headers
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesHeadersByRuleId"];
+        /**
+         * Change a rule of type headers; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesHeadersByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type headers
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainRulesHeadersByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/headers/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type headers on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainRulesHeadersByRuleIdToggle"];
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/rules/drop/batch-create": {
         readonly parameters: {
             readonly query?: never;
@@ -2249,6 +2341,66 @@ export interface paths {
          * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
          */
         readonly post: operations["postDomainRulesErrorPageBatchDelete"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/headers/batch-create": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Add rules of type headers, at most 100; each by itself, and 200 even when some fail
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
+         */
+        readonly post: operations["postDomainRulesHeadersBatchCreate"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/headers/batch-update": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Change rules of type headers, at most 100; each by itself, and 200 even when some fail
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly post: operations["postDomainRulesHeadersBatchUpdate"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/headers/batch-delete": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Delete rules of type headers, at most 100; 200 even when some are not there
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly post: operations["postDomainRulesHeadersBatchDelete"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -5075,7 +5227,7 @@ export interface components {
             /** @description the longest time that a response may be cached, days */
             readonly max_cache_ttl_days: number;
             /** @description types of which no rule can be created; existing rules stay in effect */
-            readonly disabled_rule_types: readonly ("drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page")[];
+            readonly disabled_rule_types: readonly ("drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page" | "headers")[];
             /** @description whether gateways may be used */
             readonly gateways_enabled: boolean;
             /** @description whether logs may be used */
@@ -5269,6 +5421,229 @@ export interface components {
              */
             readonly action?: "drop" | "challenge" | "tag";
         };
+        readonly HeadersRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "headers";
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
+            readonly enabled: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes: readonly string[];
+            /** @description changes of the request that the origin gets; the key of the cache stays the same */
+            readonly request?: {
+                /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
+                readonly set?: {
+                    readonly [key: string]: string;
+                };
+                /** @description fields that are added to those of the same name: values as of `set`; one with an unknown fact adds nothing */
+                readonly add?: {
+                    readonly [key: string]: string;
+                };
+                /** @description names of fields to remove */
+                readonly remove?: readonly string[];
+            };
+            /** @description changes of the response that the visitor gets, from the origin, the cache or the edge itself; caches of the edge store the response without them */
+            readonly response?: {
+                /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
+                readonly set?: {
+                    readonly [key: string]: string;
+                };
+                /** @description fields that are added to those of the same name: values as of `set`; one with an unknown fact adds nothing */
+                readonly add?: {
+                    readonly [key: string]: string;
+                };
+                /** @description names of fields to remove */
+                readonly remove?: readonly string[];
+            };
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly HeadersRuleCreate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
+            readonly priority?: number;
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
+            readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @default wildcard
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /**
+             * @description paths that the rule does not apply to; they win over `path_includes`
+             * @default []
+             */
+            readonly path_excludes?: readonly string[];
+            /** @description changes of the request that the origin gets; the key of the cache stays the same */
+            readonly request?: {
+                /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
+                readonly set?: {
+                    readonly [key: string]: string;
+                };
+                /** @description fields that are added to those of the same name: values as of `set`; one with an unknown fact adds nothing */
+                readonly add?: {
+                    readonly [key: string]: string;
+                };
+                /** @description names of fields to remove */
+                readonly remove?: readonly string[];
+            };
+            /** @description changes of the response that the visitor gets, from the origin, the cache or the edge itself; caches of the edge store the response without them */
+            readonly response?: {
+                /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
+                readonly set?: {
+                    readonly [key: string]: string;
+                };
+                /** @description fields that are added to those of the same name: values as of `set`; one with an unknown fact adds nothing */
+                readonly add?: {
+                    readonly [key: string]: string;
+                };
+                /** @description names of fields to remove */
+                readonly remove?: readonly string[];
+            };
+        };
+        readonly HeadersRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
+            readonly enabled?: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority?: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes?: readonly string[];
+            /** @description changes of the request that the origin gets; the key of the cache stays the same */
+            readonly request?: {
+                /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
+                readonly set?: {
+                    readonly [key: string]: string;
+                };
+                /** @description fields that are added to those of the same name: values as of `set`; one with an unknown fact adds nothing */
+                readonly add?: {
+                    readonly [key: string]: string;
+                };
+                /** @description names of fields to remove */
+                readonly remove?: readonly string[];
+            };
+            /** @description changes of the response that the visitor gets, from the origin, the cache or the edge itself; caches of the edge store the response without them */
+            readonly response?: {
+                /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
+                readonly set?: {
+                    readonly [key: string]: string;
+                };
+                /** @description fields that are added to those of the same name: values as of `set`; one with an unknown fact adds nothing */
+                readonly add?: {
+                    readonly [key: string]: string;
+                };
+                /** @description names of fields to remove */
+                readonly remove?: readonly string[];
+            };
+        };
         readonly Hits: {
             /**
              * Format: date-time
@@ -5293,7 +5668,7 @@ export interface components {
                  * @description the type of the rule
                  * @enum {string}
                  */
-                readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page";
+                readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page" | "headers";
                 /** @description the id of the rule */
                 readonly id: number;
                 /** @description requests that the rule matched, under dry_run too */
@@ -7641,7 +8016,7 @@ export interface components {
              * @description the type of the rule
              * @enum {string}
              */
-            readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page";
+            readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page" | "headers";
             /** @description the id of the rule */
             readonly id: number;
             /** @description its first filters, so that people recognise it; empty: it has none */
@@ -9687,7 +10062,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": readonly (components["schemas"]["DropRule"] | components["schemas"]["FingerprintRule"] | components["schemas"]["BotRouteRule"] | components["schemas"]["RateLimitRule"] | components["schemas"]["WafRule"] | components["schemas"]["RedirectRule"] | components["schemas"]["CaptchaRule"] | components["schemas"]["RewriteRule"] | components["schemas"]["CacheRule"] | components["schemas"]["OriginRouteRule"] | components["schemas"]["OriginPoolRule"] | components["schemas"]["ErrorPageRule"])[];
+                    readonly "application/json": readonly (components["schemas"]["DropRule"] | components["schemas"]["FingerprintRule"] | components["schemas"]["BotRouteRule"] | components["schemas"]["RateLimitRule"] | components["schemas"]["WafRule"] | components["schemas"]["RedirectRule"] | components["schemas"]["CaptchaRule"] | components["schemas"]["RewriteRule"] | components["schemas"]["CacheRule"] | components["schemas"]["OriginRouteRule"] | components["schemas"]["OriginPoolRule"] | components["schemas"]["ErrorPageRule"] | components["schemas"]["HeadersRule"])[];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];
@@ -13494,6 +13869,326 @@ export interface operations {
             readonly 504: components["responses"]["NotPublishedInTime"];
         };
     };
+    readonly getDomainRulesHeaders: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type headers in evaluation order: all, or page by page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["HeadersRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRulesHeaders: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "request": {
+                 *         "set": {
+                 *           "X-Client-Country": "${client_country}"
+                 *         }
+                 *       },
+                 *       "response": {
+                 *         "set": {
+                 *           "Strict-Transport-Security": "max-age=31536000"
+                 *         },
+                 *         "remove": [
+                 *           "X-Powered-By"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["HeadersRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type headers */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["HeadersRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainRulesHeadersReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type headers a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["HeadersRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesHeadersByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type headers */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["HeadersRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRulesHeadersByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["HeadersRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type headers; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["HeadersRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRulesHeadersByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type headers */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainRulesHeadersByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type headers on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["HeadersRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
     readonly postDomainRulesDropBatchCreate: {
         readonly parameters: {
             readonly query?: {
@@ -15186,6 +15881,147 @@ export interface operations {
             readonly 504: components["responses"]["NotPublishedInTime"];
         };
     };
+    readonly postDomainRulesHeadersBatchCreate: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description the new rules */
+                    readonly creates: readonly components["schemas"]["HeadersRuleCreate"][];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add rules of type headers, at most 100; each by itself, and 200 even when some fail */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BatchCreateResult"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainRulesHeadersBatchUpdate: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
+                    readonly updates: readonly ({
+                        /** @description id of the rule to change */
+                        readonly id: number;
+                    } & components["schemas"]["HeadersRuleUpdate"])[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Change rules of type headers, at most 100; each by itself, and 200 even when some fail */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BatchResult"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainRulesHeadersBatchDelete: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Delete rules of type headers, at most 100; 200 even when some are not there */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BatchResult"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
     readonly getDomainSsl: {
         readonly parameters: {
             readonly query?: never;
@@ -15861,7 +16697,7 @@ export interface operations {
                         readonly octets: number;
                         readonly rules: readonly {
                             /** @enum {string} */
-                            readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page";
+                            readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page" | "headers";
                             readonly id: number;
                             readonly hits: number;
                         }[];

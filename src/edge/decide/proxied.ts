@@ -5,7 +5,7 @@
 import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
 import { canonicalIp } from '../../base/addresses/ip.ts';
 import type { HeaderList } from '../../base/http/header-fields.ts';
-import type { Origin } from '../../engine/evaluator/index.ts';
+import type { HeaderChange, Origin } from '../../engine/evaluator/index.ts';
 import { addedHeaders } from '../answers/answer-to.ts';
 import type { Challenges } from '../answers/challenge/challenge.ts';
 import { forwardedTarget, requestHeader } from '../answers/decided.ts';
@@ -153,6 +153,10 @@ export interface ForwardChanges {
   readonly cookies: string | null;
   /** Names and values of headers to add to the response, the decision id among them. */
   readonly responseHeaders: HeaderList;
+  /** Changes of the request by headers rules, in their order; absent: none. */
+  readonly requestChanges?: readonly HeaderChange[];
+  /** Changes of the response by headers rules, after `responseHeaders`; absent: none. */
+  readonly responseChanges?: readonly HeaderChange[];
 }
 
 /** The changes of a forwarded request. */
@@ -168,5 +172,7 @@ export function forwardChanges(
     origin: decision.origin,
     cookies: cookies === sent ? null : cookies,
     responseHeaders: addedHeaders(exchange),
+    ...(decision.requestHeaders === undefined ? {} : { requestChanges: decision.requestHeaders }),
+    ...(decision.responseHeaders === undefined ? {} : { responseChanges: decision.responseHeaders }),
   };
 }

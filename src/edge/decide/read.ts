@@ -109,6 +109,7 @@ function identify(context: RequestContext, { head, domain, cleared }: Identifica
     request: {
       scheme: visitor.scheme,
       method: head.method,
+      id: context.id,
       host: head.host,
       target: head.target,
       protocol: head.protocol,

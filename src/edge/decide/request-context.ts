@@ -7,6 +7,7 @@ import type { EdgeAnswer, HeaderList } from '../../base/http/header-fields.ts';
 import type { EdgeRequest } from '../../engine/evaluator/index.ts';
 import { ownAnswer } from '../answers/answer-to.ts';
 import type { Challenges } from '../answers/challenge/challenge.ts';
+import { changedAnswer } from '../answers/header-changes.ts';
 import { pageAnswer } from '../answers/pages.ts';
 import type { UnservedHelp } from '../answers/unserved.ts';
 import type { DecidingDomain, Exchange, Visitor } from './exchange.ts';
@@ -206,9 +207,16 @@ export function identifiedOf<Domain extends DecidingDomain>({
   return identified!;
 }
 
-/** An answer of the edge's own, with the headers of the request's domain as far as it is known. */
-export function answerOf({ identified }: Pick<RequestContext, 'identified'>, answer: EdgeAnswer): EdgeAnswer {
-  return identified === null ? answer : ownAnswer(answer, identified.domain.settings);
+/**
+ * An answer of the edge's own, with the headers of the request's domain as far as it is known, and as headers rules change
+ * it once there is a decision.
+ */
+export function answerOf(
+  { identified, exchange }: Pick<RequestContext, 'identified' | 'exchange'>,
+  answer: EdgeAnswer,
+): EdgeAnswer {
+  if (identified === null) return answer;
+  return changedAnswer(ownAnswer(answer, identified.domain.settings), exchange?.decision ?? null);
 }
 
 /** The decided request. INVARIANT: `evaluate` has run. */

@@ -10,9 +10,10 @@ import type { DecidingDomain } from './exchange.ts';
  * - `cache` a cache rule matched
  * - `rewrite` a rule changed path or query, and the request was routed before the edge
  * - `body` a rule inspects the body, and all or a part of it did not reach the edge
- * - `response` the domain's settings, or rate limits with `headers`, add or remove headers of responses
+ * - `response` the domain's settings, headers rules, or rate limits with `headers`, add or remove headers of responses
+ * - `request` headers rules change the headers of the request
  */
-export const UNENFORCED = ['origin', 'cache', 'rewrite', 'body', 'response'] as const;
+export const UNENFORCED = ['origin', 'cache', 'rewrite', 'body', 'response', 'request'] as const;
 /** One of `UNENFORCED`. */
 export type Unenforced = (typeof UNENFORCED)[number];
 
@@ -72,7 +73,9 @@ export function verdictOf(
   if (target !== null && target !== request.target) add('rewrite');
   if (isPartial) add('body');
   const isStated = domain.evaluator.rateLimitFields(decision) !== null;
-  if (origin !== null && (isStated || changesResponses(domain.settings))) add('response');
+  const changesResponse = changesResponses(domain.settings) || decision.responseHeaders !== undefined;
+  if (origin !== null && (isStated || changesResponse)) add('response');
+  if (decision.requestHeaders !== undefined) add('request');
   return {
     id,
     domain: domain.name,

@@ -81,8 +81,8 @@ export async function openAgentServices(
     plans: node.plans,
     certificates: createFeedCertificates(createContextCache()),
     challenges: createFeedTokens(),
-    seesStatuses: false,
     onSecret: secrets.set,
+    atDoors: true as const,
   };
   const source = createFollowedSource(options, { relay, follow: () => followPlans(options, receivers) });
   return {

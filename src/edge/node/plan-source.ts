@@ -44,10 +44,10 @@ interface PlanReceivers {
   readonly certificates: FeedPairSink;
   /** Receives the challenges of certificate authorities that a control plane sends. */
   readonly challenges: ChallengeSink;
-  /** Whether the receiver sees the statuses of responses, which an agent does not. Default: it does. */
-  readonly seesStatuses?: boolean;
   /** Called with the control plane's secret for clearances. */
   readonly onSecret: (clearance: Clearance) => void;
+  /** The decisions are for proxies that ask at the doors of an agent; absent: for requests that are served here. */
+  readonly atDoors?: true;
 }
 
 /**
@@ -60,7 +60,7 @@ export async function followPlans(options: EdgeNodeOptions, receivers: PlanRecei
   const known = {
     signatures: options.signatures !== null,
     countries: options.countries !== null,
-    statuses: receivers.seesStatuses ?? true,
+    atDoors: receivers.atDoors === true,
   };
   const plans = warnOfBlindRules(receivers.plans, { known, warn: (sentence) => log.warn(sentence) });
   if (origin.kind === 'control') return followControlPlane(origin, options, { ...receivers, plans });
@@ -111,15 +111,16 @@ async function followControlPlane(
 }
 
 // Warns of rules that a node cannot evaluate as they are meant: `waf` rules without signatures, country filters without a
-// country database, JA4H filters, statuses of responses that an agent does not see. In: the plans on their way to what serves them. Out: sentences that name the rules and
+// country database, JA4H filters, headers and statuses of responses at doors that do not carry them. In: the plans on their way to what serves
+// them. Out: sentences that name the rules and
 // the remedy.
 
 /** What the rules of a node are evaluated with. */
 export interface NodeFacts {
   readonly signatures: boolean;
   readonly countries: boolean;
-  /** Whether the statuses of origins' responses are seen. */
-  readonly statuses: boolean;
+  /** As in `PlanReceivers`; default `false`. */
+  readonly atDoors?: boolean;
 }
 
 /** The sentences about a sealed plan that this node has checked already; one for each fact that is missing. */
@@ -127,10 +128,8 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
   const { plan, revision } = openPlan(bytes, { trusted: true });
   const loaded = createLoaded(plan, revision);
   const found = {
-    waf: [] as number[],
-    countries: [] as number[],
-    ja4h: [] as number[],
-    statuses: [] as number[],
+    ...{ waf: [] as number[], countries: [] as number[], ja4h: [] as number[] },
+    ...{ headers: [] as number[], statuses: [] as number[] },
   };
   for (let slot = 0; slot < plan.meta[META.slots]!; slot++) {
     const row = slot * SLOT.size;
@@ -139,9 +138,10 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
     const type = flags & FLAG.type;
     if (!known.signatures && type === typeIndex('waf')) found.waf.push(slot);
     if (!known.countries && plan.slots[row + SLOT.countries] !== NONE) found.countries.push(slot);
-    if (!known.statuses && type === typeIndex('rate_limit') && countsStatuses(loaded, row))
+    if (known.atDoors === true && type === typeIndex('rate_limit') && countsStatuses(loaded, row))
       found.statuses.push(slot);
     if (type === typeIndex('fingerprint') && hasJa4h(loaded, row)) found.ja4h.push(slot);
+    if (known.atDoors === true && type === typeIndex('headers')) found.headers.push(slot);
   }
   const sentences: string[] = [];
   const add = (slots: readonly number[], text: string): void => {
@@ -162,6 +162,10 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
   add(
     found.statuses,
     "an agent does not see the statuses of origins, so `count_statuses` counts the edge's own answers alone; leave it out, or use a node",
+  );
+  add(
+    found.headers,
+    'of forwarded requests an agent changes headers at its gRPC door alone, without removals from responses; at other doors set them in the configuration of the proxy',
   );
   return sentences;
 }

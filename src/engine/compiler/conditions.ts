@@ -22,7 +22,7 @@ import {
   VALUE_SOURCE,
   VALUE_TEST,
 } from '../plan/layout.ts';
-import { type PlanDraft, placeString, placeWords } from './draft.ts';
+import { type PlanDraft, placeString, placeWords, slotOfTag } from './draft.ts';
 import {
   addressOption,
   botOption,
@@ -171,12 +171,11 @@ function formOf({ member, comparison, ignoreCase }: Term, value: string): ValueF
 export function layConditions(draft: PlanDraft): void {
   const readsNone = draft.conditionPool.sourceRows.length === 0;
   if (readsNone && draft.rules.every(({ conditions }) => conditions === undefined)) return;
-  const slotOf = tagSlots(draft);
   draft.conditions = Uint32Array.from(draft.rules, ({ conditions }) => {
     if (conditions === undefined) return NONE;
     const terms = termsOf(conditions);
     const rows = terms.flatMap((term) => [
-      placeTest(draft, term, slotOf),
+      placeTest(draft, term),
       term.negated ? 1 : 0,
       CONDITION_MEMBERS.indexOf(term.member) | (term.at << PLACE_BITS),
     ]);
@@ -194,14 +193,14 @@ export function layConditions(draft: PlanDraft): void {
 }
 
 /** The number of a term's test, added if no rule before has stated it. */
-function placeTest(draft: PlanDraft, term: Term, slotOf: (tag: string) => number): number {
+function placeTest(draft: PlanDraft, term: Term): number {
   const { tests, testRows } = draft.conditionPool;
-  const { comparison, ignoreCase, values } = term;
+  const { comparison, ignoreCase } = term;
   const row = [
     placeSource(draft, term.source),
     TEST_COMPARISONS.indexOf(comparison),
     ignoreCase ? 1 : 0,
-    placeData(draft, term, values.map(slotOf)),
+    placeData(draft, term),
   ];
   const text = row.join();
   const known = tests.get(text);
@@ -212,7 +211,7 @@ function placeTest(draft: PlanDraft, term: Term, slotOf: (tag: string) => number
   return number;
 }
 
-function placeData(draft: PlanDraft, term: Term, slots: readonly number[]): number {
+function placeData(draft: PlanDraft, term: Term): number {
   const { comparison, values } = term;
   switch (comparison) {
     case 'addresses':
@@ -224,6 +223,7 @@ function placeData(draft: PlanDraft, term: Term, slots: readonly number[]): numb
         ...values.map((value) => placeString(draft.strings, value)),
       ]);
     case 'tagged': {
+      const slots = values.map((value) => slotOfTag(draft, value));
       const texts = values.map((value) => placeString(draft.strings, value));
       return placeWords(draft.words, [slots.length, ...slots, ...texts]);
     }
@@ -232,23 +232,6 @@ function placeData(draft: PlanDraft, term: Term, slots: readonly number[]): numb
       return placeWords(draft.words, [patterns.length, ...patterns]);
     }
   }
-}
-
-/**
- * From a tag (`<type>/<id>`, `<type>/<key>` or a key) to the slot of its rule; NONE for a rule that does not exist, whose tag
- * no request has.
- */
-function tagSlots({ rules, ruleSet }: PlanDraft): (tag: string) => number {
-  const slots = new Map<string, number>();
-  for (const [slot, { type, id }] of rules.entries()) slots.set(`${type}/${id}`, slot);
-  // A key goes before the same text as an id (`ruleOfTag`).
-  for (const [slot, { type, id }] of rules.entries()) {
-    const written = ruleSet.keys?.rules.get(id);
-    if (written === undefined) continue;
-    slots.set(written, slot);
-    slots.set(`${type}/${written}`, slot);
-  }
-  return (tag) => slots.get(tag) ?? NONE;
 }
 
 /** The options to file a rule by its conditions. A term that must not hold narrows nothing that an index finds. */

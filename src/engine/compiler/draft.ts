@@ -45,6 +45,8 @@ export interface PlanDraft {
   groupOf: ReadonlyMap<number, number>;
   /** Whether a pool without probes ejects origins otherwise than `DEFAULT_EJECTION`. */
   ejections: boolean;
+  /** Slots by tag, made at the first use; see `slotOfTag`. */
+  tagSlots: ReadonlyMap<string, number> | null;
   /** Whether a rule uses what version 5 of the layout added. */
   recent: boolean;
   readonly words: WordPool;
@@ -106,6 +108,7 @@ export function createDraft(ruleSet: RuleSet, patterns: KnownPatterns = new Map(
     groups: [],
     groupOf: new Map(),
     ejections: false,
+    tagSlots: null,
     recent: false,
     words: createWordPool(),
     strings: createStringPool(),
@@ -147,7 +150,7 @@ export function placePosting(draft: PlanDraft, slots: readonly number[]): number
 
 /**
  * Orders the rules as they are evaluated: by phase, then priority, then id (semantics §3, §4). Writes where the slots of
- * each type begin to `meta`, from `META.phases` on, and the end of the last type after them.
+ * each type begin to `meta`, from `META.phases` on, and the number of all slots.
  */
 export function orderRules(draft: PlanDraft): void {
   const rank = new Map(RULE_TYPES.map((type) => [type, typeIndex(type)]));
@@ -159,8 +162,30 @@ export function orderRules(draft: PlanDraft): void {
     draft.meta[META.phases + index] = slot;
     while (draft.rules[slot]?.type === type) slot++;
   }
-  draft.meta[META.phases + RULE_TYPES.length] = slot;
+  // Where the last type begins is also the end of the one before it, as plans without it have it.
   draft.meta[META.slots] = slot;
+}
+
+/**
+ * The slot of the rule that a tag names (`<type>/<id>`, `<type>/<key>` or a key); NONE for a rule that does not exist, whose tag
+ * no request has.
+ */
+export function slotOfTag(draft: PlanDraft, tag: string): number {
+  draft.tagSlots ??= tagSlots(draft);
+  return draft.tagSlots.get(tag) ?? NONE;
+}
+
+function tagSlots({ rules, ruleSet }: PlanDraft): ReadonlyMap<string, number> {
+  const slots = new Map<string, number>();
+  for (const [slot, { type, id }] of rules.entries()) slots.set(`${type}/${id}`, slot);
+  // A key goes before the same text as an id (`ruleOfTag`).
+  for (const [slot, { type, id }] of rules.entries()) {
+    const written = ruleSet.keys?.rules.get(id);
+    if (written === undefined) continue;
+    slots.set(written, slot);
+    slots.set(`${type}/${written}`, slot);
+  }
+  return slots;
 }
 
 // Growing arrays that become a plan's sections. Equal content is stored once.

@@ -7,7 +7,8 @@
  * - the location, if both are redirects,
  * - the response, if both respond and their rules differ: the bodies are those of the rules,
  * - the origin (scheme, address, port, Host header), the path and query for it, the cache directive (mode and lifetimes) or
- *   the tags, if both are forwarded.
+ *   the tags, if both are forwarded,
+ * - the headers, if the changes of headers rules name others of the request or the response, whatever the outcome.
  *
  * What a visitor and an origin cannot notice is no difference, such as another rule that blocks with the same status.
  *
@@ -21,11 +22,19 @@
  * `from` is the outcome of the decision and `to` that of the shadow; if they are equal, `to` names what differs. `instead`
  * is the rule that settled the decision, if it is not the one that settled the shadow.
  */
-import type { CacheDirective, Decision, Effect, Match, Origin, RuleRef } from '../evaluator/decision.ts';
+import type {
+  CacheDirective,
+  Decision,
+  Effect,
+  HeaderChange,
+  Match,
+  Origin,
+  RuleRef,
+} from '../evaluator/decision.ts';
 import { outcomeText, type ShadowChange } from './counts.ts';
 
 /** What a visitor or an origin notices, in the order of texts. */
-type Difference = 'outcome' | 'location' | 'response' | 'origin' | 'path' | 'cache' | 'tags';
+type Difference = 'outcome' | 'location' | 'response' | 'origin' | 'path' | 'cache' | 'tags' | 'headers';
 
 /**
  * What a dry_run rule with an effect can act on without settling the outcome. An alt_origin ends the phases of redirects,
@@ -47,12 +56,23 @@ const ACTS_ON: Readonly<Record<Effect, readonly Difference[]>> = {
   cache: ['cache', 'path'],
   origin: ['origin'],
   error_page: [],
+  headers: ['headers'],
 };
 
 /** The fields of a decision that are compared. */
 export type ComparedDecision = Pick<
   Decision,
-  'action' | 'status' | 'rule' | 'location' | 'origin' | 'path' | 'query' | 'cache' | 'tags'
+  | 'action'
+  | 'status'
+  | 'rule'
+  | 'location'
+  | 'origin'
+  | 'path'
+  | 'query'
+  | 'cache'
+  | 'tags'
+  | 'requestHeaders'
+  | 'responseHeaders'
 >;
 
 /** The fields of a decision that its changes are computed from. */
@@ -115,6 +135,27 @@ function isSameRule(one: RuleRef, other: RuleRef | null): boolean {
 
 function differencesOf(decision: ComparedDecision, shadow: ComparedDecision): readonly Difference[] {
   if (decision.action !== shadow.action || decision.status !== shadow.status) return ['outcome'];
+  const found = partDifferences(decision, shadow);
+  const isSame =
+    areSameHeaders(decision.requestHeaders, shadow.requestHeaders) &&
+    areSameHeaders(decision.responseHeaders, shadow.responseHeaders);
+  return isSame ? found : [...found, 'headers'];
+}
+
+/** Whether changes name the same headers in the same order; values are not logged, and so not compared. */
+function areSameHeaders(
+  one: readonly HeaderChange[] = NO_HEADERS,
+  other: readonly HeaderChange[] = NO_HEADERS,
+): boolean {
+  return (
+    one.length === other.length &&
+    one.every(({ op, name }, at) => op === other[at]!.op && name === other[at]!.name)
+  );
+}
+
+const NO_HEADERS: readonly HeaderChange[] = Object.freeze([]);
+
+function partDifferences(decision: ComparedDecision, shadow: ComparedDecision): readonly Difference[] {
   switch (decision.action) {
     case 'forward':
       return forwardDifferences(decision, shadow);

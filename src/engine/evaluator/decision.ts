@@ -1,5 +1,5 @@
 /** The outcome of a request, and the vocabularies of its fields. All of it is JSON-safe. */
-import type { Action, ActionMode, CacheMode, RuleType } from '../../base/vocabulary/vocabulary.ts';
+import type { Action, ActionMode, CacheMode, HeaderOp, RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { WafFinding } from '../waf/request/inspection.ts';
 
 export { ACTIONS, type Action } from '../../base/vocabulary/vocabulary.ts';
@@ -21,6 +21,7 @@ export const EFFECTS = [
   'cache',
   'origin',
   'error_page',
+  'headers',
 ] as const;
 /** One of EFFECTS. */
 export type Effect = (typeof EFFECTS)[number];
@@ -92,6 +93,18 @@ export interface WafVerdict extends WafFinding {
   readonly uninspected: Uninspected | null;
 }
 
+/**
+ * A change of the fields of a message. `set` replaces all fields of the name, `add` adds one, `remove` removes all; names
+ * compare without case. Changes act in their order.
+ */
+export interface HeaderChange {
+  readonly op: HeaderOp;
+  /** As the rule spells it. */
+  readonly name: string;
+  /** `null` under `remove`. May be a secret. */
+  readonly value: string | null;
+}
+
 /** What the edge does with one request, and why. */
 export interface Decision {
   readonly action: Action;
@@ -116,6 +129,10 @@ export interface Decision {
   readonly retryAfter: number | null;
   /** What the waf rule that acts has found. */
   readonly waf: WafVerdict | null;
+  /** Changes of the request that the origin gets; absent: no headers rule changes it. */
+  readonly requestHeaders?: readonly HeaderChange[];
+  /** Changes of the response that the visitor gets, whoever makes it; absent: no headers rule changes it. */
+  readonly responseHeaders?: readonly HeaderChange[];
   /** Every rule that matched, in evaluation order. */
   readonly matches: readonly Match[];
   /** The decision had every dry_run rule been enforced; `null` when no dry_run rule matched. */

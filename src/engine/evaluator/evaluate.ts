@@ -13,7 +13,7 @@ import {
   octetsOf,
 } from '../../base/diagnostics/options.ts';
 import { DEFAULT_CAPTCHA_TTL_SEC } from '../../base/vocabulary/limits.ts';
-import { CAPTCHA_FIELDS, META, type Plan, RATE_FIELDS, SLOT, typeIndex } from '../plan/layout.ts';
+import { CAPTCHA_FIELDS, META, type Plan, phaseStart, RATE_FIELDS, SLOT, typeIndex } from '../plan/layout.ts';
 import { openPlan } from '../plan/seal.ts';
 import type { WafProgram } from '../waf/request/inspection.ts';
 import { createCandidates, gather } from './candidates.ts';
@@ -25,7 +25,16 @@ import { createFacts, type FactsInput, readFacts, releaseRequest, servesNow } fr
 import { type FindList, listsOfPlan } from './lists.ts';
 import { createLoaded, isMonitored, type LoadedPlan, servedHosts, textOf } from './loaded.ts';
 import type { ErrorResponse } from './phases/error-page.ts';
-import { bodyWantedOf, decide, decideErrorPage, type Runs, refusal, stepsOf, tagAgain } from './phases.ts';
+import {
+  bodyWantedOf,
+  decide,
+  decideErrorPage,
+  lastStepOf,
+  type Runs,
+  refusal,
+  stepsOf,
+  tagAgain,
+} from './phases.ts';
 import { countResponse, type RateLimitFields, rateLimitFields } from './rate-outcomes.ts';
 import type { EdgeRequest } from './request.ts';
 import { type Context, createRun, type Memo, type OriginStates } from './run.ts';
@@ -36,11 +45,11 @@ import type { Trace } from './trace.ts';
 /** Seconds; the default for types without a lifetime of their own, and for rules that the plan does not have. */
 function clearanceSec(loaded: LoadedPlan, { type, id }: RuleRef): number {
   if (type !== 'captcha' && type !== 'rate_limit') return DEFAULT_CAPTCHA_TTL_SEC;
-  const { meta, slots, words } = loaded.plan;
+  const { slots, words } = loaded.plan;
   const field = type === 'captcha' ? CAPTCHA_FIELDS.ttl : RATE_FIELDS.window;
-  const phase = META.phases + typeIndex(type);
+  const end = phaseStart(loaded.plan, typeIndex(type) + 1);
   // A linear search: it runs once a challenge, which costs far more than reading each rule of one type.
-  for (let slot = meta[phase]!; slot < meta[phase + 1]!; slot++) {
+  for (let slot = phaseStart(loaded.plan, typeIndex(type)); slot < end; slot++) {
     if (slots[slot * SLOT.size + SLOT.id] === id)
       return words[slots[slot * SLOT.size + SLOT.fields]! + field]!;
   }
@@ -248,6 +257,7 @@ function createContext(plan: Plan, loaded: LoadedPlan, options: EvaluatorOptions
   return {
     loaded,
     steps: stepsOf(plan),
+    lastStep: lastStepOf(plan),
     facts: SCRATCH.facts,
     candidates: createCandidates(loaded),
     counters: counters ?? createCounters(random === undefined ? {} : { random }),

@@ -17,7 +17,7 @@ import type { Decision, Match } from './decision.ts';
 import { EXEMPT, exemptionsOf, isWithin } from './facts.ts';
 import { textOf } from './loaded.ts';
 import { onUninspected, settingsOf } from './phases/waf.ts';
-import { EXPLANATIONS, PHASE_TABLE } from './phases.ts';
+import { EXPLANATIONS, hasRules, PHASE_TABLE } from './phases.ts';
 import { type Context, phaseStart, refOf, slotWord } from './run.ts';
 import {
   type FactsTrace,
@@ -61,7 +61,9 @@ export function explainDecision(context: Context, explained: Explained): Trace {
     matched: new Map(decision.matches.map((match) => [`${match.type}/${match.id}`, match])),
     pinnedBy,
   };
-  const phases = PHASE_TABLE.map(({ name, types }): PhaseTrace => {
+  // A phase that runs last has nothing to report without rules.
+  const shown = PHASE_TABLE.filter((row) => row.runLast === null || hasRules(context.loaded.plan, row));
+  const phases = shown.map(({ name, types }): PhaseTrace => {
     const rules = refused === 0 ? types.flatMap((type) => typeRules(account, name, type)) : [];
     return { name, outcome: phaseOutcome(account, name), note: phaseNote(account, name), rules };
   });
@@ -70,8 +72,8 @@ export function explainDecision(context: Context, explained: Explained): Trace {
 
 /** The trace of a request whose fields throw when they are read: no rule was evaluated. */
 export function explainUnread(decision: Decision): Trace {
-  const phases = PHASES.map(
-    (name): PhaseTrace =>
+  const phases = PHASE_TABLE.filter(({ runLast }) => runLast === null).map(
+    ({ name }): PhaseTrace =>
       name === 'gate'
         ? { name, outcome: 'final', note: 'the request could not be read', rules: [] }
         : { name, outcome: 'not_reached', note: null, rules: [] },
@@ -117,13 +119,20 @@ function exemption({ context, exempt, pinnedBy }: Account, name: Phase): string 
 
 /** Whether a phase is run on the response: it is no step of `evaluate`, and no gate before it. */
 function isOfResponse(name: Phase): boolean {
-  return name !== 'gate' && rowOf(name).run === null;
+  const { run, runLast } = rowOf(name);
+  return name !== 'gate' && run === null && runLast === null;
+}
+
+/** Whether a phase is run whatever ended the request. */
+function runsLast(name: Phase): boolean {
+  return rowOf(name).runLast !== null;
 }
 
 /** What the phase did with the request. */
 function phaseOutcome(account: Account, name: Phase): PhaseOutcome {
   const index = PHASES.indexOf(name);
   if (index === account.ended) return 'final';
+  if (runsLast(name)) return account.refused === 0 ? 'continue' : 'not_reached';
   if (isOfResponse(name) && account.refused === 0) {
     return account.decision.action === 'forward' || account.decision.action === 'block'
       ? 'conditional'

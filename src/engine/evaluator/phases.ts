@@ -4,7 +4,7 @@
  * the rows (`explain.ts`), and the simulator prints them in this order.
  */
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
-import { META, type Plan, typeIndex } from '../plan/layout.ts';
+import { type Plan, phaseStart, typeIndex } from '../plan/layout.ts';
 import { noneBelow, restart } from './candidates.ts';
 import type { RuleExplanation } from './checks.ts';
 import type { Decision, ErrorPageAnswer } from './decision.ts';
@@ -15,6 +15,7 @@ import { captcha, captchaNote, captchaOfRecord } from './phases/captcha.ts';
 import { drop, dropExplanation } from './phases/drop.ts';
 import { type ErrorResponse, errorPage, errorPageExplanation } from './phases/error-page.ts';
 import { fingerprint, fingerprintExplanation } from './phases/fingerprint.ts';
+import { headers, headersExplanation } from './phases/headers.ts';
 import {
   origin,
   originWithoutRules,
@@ -36,6 +37,8 @@ interface PhaseParts {
   readonly passedBy?: number;
   /** Runs the phase and returns whether it ended the request. Absent: not a step of `evaluate`. */
   readonly run?: (context: Context, run: Run) => boolean;
+  /** In place of `run`: runs after all others, also if one of them ended the request. */
+  readonly runLast?: (context: Context, run: Run) => boolean;
   /** Replaces `run` if no rule of the phase can match. */
   readonly runWithoutRules?: (context: Context, run: Run) => boolean;
   /** Replaces `run` for a request that passes the phase. */
@@ -51,6 +54,7 @@ interface PhaseRow {
   readonly types: readonly RuleType[];
   readonly passedBy: number;
   readonly run: NonNullable<PhaseParts['run']> | null;
+  readonly runLast: NonNullable<PhaseParts['runLast']> | null;
   readonly runWithoutRules: NonNullable<PhaseParts['run']> | null;
   readonly pass: NonNullable<PhaseParts['pass']> | null;
   readonly note: NonNullable<PhaseParts['note']> | null;
@@ -86,6 +90,7 @@ const PARTS: { readonly [P in Phase]: PhaseParts } = {
   },
   origin: { run: origin, runWithoutRules: originWithoutRules, note: recordNote },
   error_page: {},
+  headers: { runLast: headers },
 };
 
 /** What a trace says of the rules of each type. */
@@ -102,12 +107,13 @@ export const EXPLANATIONS: { readonly [T in RuleType]: RuleExplanation } = {
   origin_route: routeExplanation,
   origin_pool: poolExplanation,
   error_page: errorPageExplanation,
+  headers: headersExplanation,
 };
 
 /** The phases in their order, which is that of their rule types. */
 export const PHASE_TABLE: readonly PhaseRow[] = PHASES.map((name) => ({
   ...{ name, types: RULE_TYPES.filter((type) => phaseOf(type) === name), passedBy: 0 },
-  ...{ run: null, runWithoutRules: null, pass: null, note: null },
+  ...{ run: null, runLast: null, runWithoutRules: null, pass: null, note: null },
   ...PARTS[name],
 }));
 
@@ -118,12 +124,22 @@ const STEPS_WITHOUT_RULES: readonly Step[] = stepsWhere(() => 0);
  * The steps of a plan's requests.
  * PERF: a phase whose types have no rule in the plan is left out, or reduced to its part without rules, at load.
  */
-export function stepsOf({ meta }: Plan): readonly Step[] {
+export function stepsOf(plan: Plan): readonly Step[] {
   return stepsWhere(({ types }) => {
-    const start = meta[META.phases + typeIndex(types[0]!)]!;
-    const end = meta[META.phases + typeIndex(types.at(-1)!) + 1]!;
+    const start = phaseStart(plan, typeIndex(types[0]!));
+    const end = phaseStart(plan, typeIndex(types.at(-1)!) + 1);
     return start === end ? 0 : end;
   });
+}
+
+/** Whether a plan has rules of a phase. */
+export function hasRules(plan: Plan, { types }: Pick<PhaseRow, 'types'>): boolean {
+  return types.some((type) => phaseStart(plan, typeIndex(type)) < phaseStart(plan, typeIndex(type) + 1));
+}
+
+/** What runs after the steps of a plan's requests; `null`: the plan has no rule of such a phase. */
+export function lastStepOf(plan: Plan): Step['run'] | null {
+  return PHASE_TABLE.find((row) => row.runLast !== null && hasRules(plan, row))?.runLast ?? null;
 }
 
 /** The rows that have an effect; `endOf` returns the slot after a phase's last rule, 0 for a phase without rules. */
@@ -225,15 +241,20 @@ function clearMemo(context: Context): void {
 }
 
 /**
- * Runs the phases in their order until one of them ends the request.
+ * Runs the phases in their order until one of them ends the request, and then what runs in any case.
  * PERF: most phases have no candidate; of those only the few that have an effect without a rule run.
  */
 function runSteps(context: Context, run: Run): void {
-  const { candidates } = context;
-  const steps = candidates.fewCount === 0 ? STEPS_WITHOUT_RULES : context.steps;
   resetRun(run);
   if (context.facts.tagged.length > 0) context.facts.tagged.length = 0;
   run.exempt = exemptionsOf(context.facts);
+  runToEnd(context, run);
+  if (context.lastStep !== null && context.candidates.fewCount !== 0) context.lastStep(context, run);
+}
+
+function runToEnd(context: Context, run: Run): void {
+  const { candidates } = context;
+  const steps = candidates.fewCount === 0 ? STEPS_WITHOUT_RULES : context.steps;
   for (let index = 0; index < steps.length; index++) {
     const step = steps[index]!;
     if ((step.passedBy & run.exempt) !== 0) {
@@ -246,6 +267,18 @@ function runSteps(context: Context, run: Run): void {
 }
 
 function decisionOf(run: Run, shadow: Decision | null, revision: number): Decision {
+  const decision = plainDecision(run, shadow, revision);
+  const { requestHeaders, responseHeaders } = run;
+  // PERF: almost all decisions have neither, and one shape.
+  if (requestHeaders === null && responseHeaders === null) return decision;
+  return {
+    ...decision,
+    ...(requestHeaders === null ? {} : { requestHeaders }),
+    ...(responseHeaders === null ? {} : { responseHeaders }),
+  };
+}
+
+function plainDecision(run: Run, shadow: Decision | null, revision: number): Decision {
   return {
     action: run.action,
     status: run.status,

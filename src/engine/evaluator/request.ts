@@ -8,6 +8,8 @@ export interface EdgeRequest {
   /** `http` or `https`, also with the colon of `new URL(…).protocol`; anything else is read as `https`. */
   readonly scheme: string;
   readonly method: string;
+  /** The id of the request, which headers rules may insert. */
+  readonly id?: string | undefined;
   /** `:authority` or the Host header, as sent; an array when it was sent more than once. */
   readonly host: string | readonly string[];
   /** Path and query as sent (origin-form or absolute-form). Octets above 0x7F as UTF-8 text, not as Latin-1. */

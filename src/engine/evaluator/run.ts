@@ -3,12 +3,21 @@
  * decision is made from it (`phases.ts`).
  */
 import { type RatePart, RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import { FLAG, META, SLOT } from '../plan/layout.ts';
+import { FLAG, phaseStart as firstSlot, SLOT } from '../plan/layout.ts';
 import type { WafProgram } from '../waf/request/inspection.ts';
 import type { Pool, PoolState, Surroundings, TurnState } from './balancer.ts';
 import { type Candidates, nextCandidate, skipTo } from './candidates.ts';
 import type { Counters, RateResult, RateWindow } from './counters.ts';
-import type { Action, CacheDirective, Effect, Match, Origin, RuleRef, WafVerdict } from './decision.ts';
+import type {
+  Action,
+  CacheDirective,
+  Effect,
+  HeaderChange,
+  Match,
+  Origin,
+  RuleRef,
+  WafVerdict,
+} from './decision.ts';
 import type { Facts } from './facts.ts';
 import { keyOfSlot, refOfSlot, refText } from './identity.ts';
 import type { LoadedPlan } from './loaded.ts';
@@ -71,6 +80,8 @@ export interface Context {
   readonly loaded: LoadedPlan;
   /** The phases of requests that some rule may match, in their order. */
   readonly steps: readonly Step[];
+  /** Runs after them, also if one of them ended the request; `null`: the plan has no headers rule. */
+  readonly lastStep: Step['run'] | null;
   readonly facts: Facts;
   readonly candidates: Candidates;
   readonly counters: Counters;
@@ -104,6 +115,8 @@ export interface Run {
   tags: string[] | null;
   retryAfter: number | null;
   waf: WafVerdict | null;
+  requestHeaders: readonly HeaderChange[] | null;
+  responseHeaders: readonly HeaderChange[] | null;
   matches: Match[] | null;
   /** A dry_run rule was recorded. */
   dryMatched: boolean;
@@ -135,6 +148,8 @@ export function createRun(shadow: boolean): Run {
     tags: null,
     retryAfter: null,
     waf: null,
+    requestHeaders: null,
+    responseHeaders: null,
     matches: null,
     dryMatched: false,
     pinned: -1,
@@ -159,6 +174,8 @@ export function resetRun(run: Run): void {
   run.tags = null;
   run.retryAfter = null;
   run.waf = null;
+  run.requestHeaders = null;
+  run.responseHeaders = null;
   run.matches = null;
   run.dryMatched = false;
   run.pinned = -1;
@@ -170,7 +187,7 @@ export function resetRun(run: Run): void {
 
 /** The first slot of a type's phase, and the first of the next. */
 export function phaseStart(context: Context, type: number): number {
-  return context.loaded.plan.meta[META.phases + type]!;
+  return firstSlot(context.loaded.plan, type);
 }
 
 /** The slot of the next rule of the type that matches, or -1. Skips rules of earlier types. */

@@ -108,6 +108,7 @@ export const REASONS = [
   'developer_mode',
   'needs_response',
   'status_not_listed',
+  'headers_changed',
 ] as const;
 /** One of REASONS. */
 export type ReasonCode = (typeof REASONS)[number];

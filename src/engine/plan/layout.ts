@@ -11,7 +11,12 @@
  *
  * `lists` has a row of LIST for each list that rules name, and `listData` those that the plan contains.
  */
-import { RULE_TYPES, type RuleType, VALUE_COMPARISONS } from '../../base/vocabulary/vocabulary.ts';
+import {
+  HEADER_VARIABLES,
+  RULE_TYPES,
+  type RuleType,
+  VALUE_COMPARISONS,
+} from '../../base/vocabulary/vocabulary.ts';
 
 /** Raised whenever the layout or the meaning of a field changes; `sectionsOf` below has the versions before it, others are refused. */
 export const PLAN_VERSION = 5;
@@ -81,8 +86,11 @@ export type Plan = {
 /** Row of `recordKeys`: a record's id and the string of its key. Empty if no record has one. */
 export const RECORD_KEY = { id: 0, key: 1, size: 2 } as const;
 
-/** How many words of `meta` the phases take, which come before the others. */
-const TYPES = RULE_TYPES.length;
+/**
+ * How many words of `meta` the phases take, which come before the others: those of the types up to version 4, and one for the
+ * end of the last of them, where `headers` begin (`phaseStart`).
+ */
+const TYPES = 12;
 
 /** Fields of `meta`. */
 export const META = {
@@ -95,7 +103,7 @@ export const META = {
   developerLow: 3,
   developerHigh: 4,
   slots: 5,
-  /** Slots in the order of RULE_TYPES: `phase + i` is the first slot of type i, one more for the end. */
+  /** Slots in the order of RULE_TYPES: `phases + i` is the first slot of type i; read by `phaseStart`. */
   phases: 6,
   /** Roots in `nodes` of the trees, or NONE. */
   pathTree: 7 + TYPES,
@@ -127,6 +135,11 @@ export const META = {
   diskTtlDays: 23 + TYPES,
   size: 24 + TYPES,
 } as const;
+
+/** The first slot of a type, by its index in RULE_TYPES; of one more than the last type: the number of all slots. */
+export function phaseStart({ meta }: Pick<Plan, 'meta'>, type: number): number {
+  return type > TYPES ? meta[META.slots]! : meta[META.phases + type]!;
+}
 
 /**
  * Bit of `meta`'s `switches`: a proxied record has `monitor: true`. One word follows the records of each group then, 1: the
@@ -385,6 +398,18 @@ export const POOL_EJECTION = { failures: 0, seconds: 1, size: 2 } as const;
 export const DEFAULT_EJECTION = { failures: 3, seconds: 30 } as const;
 /** Then the codes, then a count and pairs of code and string. */
 export const PAGE_FIELDS = { count: 0, codes: 1 } as const;
+/**
+ * Counts of the changes of requests and of responses, then `HEADER_CHANGE` rows, those of requests first. `op`: index in
+ * HEADER_OPS; `value`: offset in `words` of a count and `VALUE_PIECE` rows, NONE under `remove`.
+ */
+export const HEADERS_FIELDS = { requests: 0, responses: 1, changes: 2 } as const;
+export const HEADER_CHANGE = { op: 0, name: 1, value: 2, size: 3 } as const;
+/**
+ * `kind`: index in PIECE_KINDS; `text`: of `text` and `tag` a string, the tag as it was written; `slot`: of `tag` that of the rule
+ * that tags, NONE if there is no such rule.
+ */
+export const VALUE_PIECE = { kind: 0, text: 1, slot: 2, size: 3 } as const;
+export const PIECE_KINDS = ['text', 'tag', ...HEADER_VARIABLES] as const;
 
 /** Scheme numbers of `ORIGIN_SCHEMES`. */
 export const DEFAULT_PORTS = [80, 443] as const;

@@ -235,7 +235,8 @@ function sampleAt(given: Schema, place: Place): Json {
 
 function sampleObject(schema: Schema, place: Place): JsonObject {
   const { properties = {}, required = [], additionalProperties } = schema;
-  if (place.name === 'request') return REQUEST;
+  // Of a headers rule it is something else.
+  if (place.name === 'request' && properties['set'] === undefined) return REQUEST;
   if (place.depth >= DEPTH) return {};
   const fields = Object.entries(properties)
     .filter(([name, field]) => required.includes(name) || (place.short !== true && field.deprecated !== true))

@@ -1,9 +1,9 @@
 /**
- * Tags that the conditions of printed rules name. In: the rules in the order of the file. Out: each rule with tags as its
+ * Tags that printed rules name. In: the rules in the order of the file. Out: each rule with tags as its
  * reader resolves them: by the id of the rule, by its key, or by the place that a file without ids numbers it with.
  */
 import { hasConditions } from '../model/conditions.ts';
-import { ruleOfTag, tagsOf, withTags } from '../model/tags.ts';
+import { ruleOfTag, tagsOf, withHeaderTags, withTags } from '../model/tags.ts';
 import type { Rule } from '../model/types.ts';
 
 /** What rules are printed with. */
@@ -28,7 +28,7 @@ export interface PrintedTags {
 
 /** Translates the tags of rules. A tag of a deleted rule is left out: no request has it. */
 export function printTags(ordered: readonly Rule[], { ids, fragment, ruleKeys }: TagNames): PrintedTags {
-  if (fragment || ordered.every(({ conditions }) => conditions?.tags === undefined))
+  if (fragment || ordered.every((rule) => tagsOf(rule).length === 0))
     return { rules: ordered, numbered: new Map(), untagged: [] };
   const named = ordered.map(({ type, id }, index) => {
     return { type, id, key: ruleKeys.get(`${type}/${id}`), place: index + 1 };
@@ -43,13 +43,13 @@ export function printTags(ordered: readonly Rule[], { ids, fragment, ruleKeys }:
     numbered.set(rule.id, rule.place);
     return `${rule.type}/${rule.place}`;
   };
-  const rules = ordered.map((rule): Rule => {
-    if (tagsOf(rule.conditions).length === 0) return rule;
+  const rules = ordered.map((one): Rule => {
+    const rule = withHeaderTags(one, rename);
     const { conditions: before, ...others } = rule;
-    const conditions = withTags(before!, rename);
+    if (before?.tags === undefined) return rule;
+    const conditions = withTags(before, rename);
     const renamed = hasConditions(conditions) ? { ...others, conditions } : others;
-    if (before!.tags!.includes === undefined || conditions.tags?.includes !== undefined)
-      return renamed as Rule;
+    if (before.tags.includes === undefined || conditions.tags?.includes !== undefined) return renamed as Rule;
     untagged.push(rule);
     // Without the tags it would apply to requests that it did not apply to.
     return { ...renamed, enabled: false } as Rule;

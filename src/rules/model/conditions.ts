@@ -36,6 +36,7 @@ import {
   list,
   orListName,
   shownAs,
+  TOKEN,
   text,
 } from './fields.ts';
 import type { FormScope, Stored } from './form.ts';
@@ -80,9 +81,6 @@ const NO_LIST: Problem = {
   message: 'must have `includes` or `excludes`',
   remedy: 'list an entry, or leave the field out',
 };
-
-/** Characters of a token (RFC 9110 §5.6.2), of which methods and names of headers consist. */
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 const method = checked(filledText(MAX_METHOD_CHARACTERS), (value) =>
   TOKEN.test(value)

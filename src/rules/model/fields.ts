@@ -12,6 +12,9 @@ import type { Fields } from './form.ts';
 import { judgeListName, namesList } from './list-name.ts';
 import type { Problem } from './report.ts';
 
+/** Characters of a token (RFC 9110 §5.6.2), of which methods and names of headers consist. */
+export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
 /** Adds a condition to a schema; `judge` returns the problem of a value, or `null` for a valid one. */
 export function checked<T extends z.ZodType>(schema: T, judge: (value: z.output<T>) => Problem | null): T {
   return schema.check((context) => {

@@ -276,12 +276,12 @@ interface ReferenceChecks extends RuleSetOptions {
   readonly report: Report;
 }
 
-/** Checks the tags that conditions name. Rules with mistakes of their own may be named. */
+/** Checks the tags that rules name. Rules with mistakes of their own may be named. */
 function checkTags(
   rules: readonly Rule[],
   { listed, ruleKeys, partial = false, report }: ReferenceChecks,
 ): void {
-  if (rules.every(({ conditions }) => conditions?.tags === undefined)) return;
+  if (rules.every((rule) => tagsOf(rule).length === 0)) return;
   const written = Array.isArray(listed) ? listed : [];
   const named = written.flatMap((entry): NameableRule[] => {
     const [type, ruleId] = isObject(entry) ? [own(entry, 'type'), own(entry, 'id')] : [];
@@ -291,8 +291,9 @@ function checkTags(
   const places = new Map(
     written.map((entry, index) => [isObject(entry) ? own(entry, 'id') : undefined, index]),
   );
-  for (const { id: ruleId, type, conditions } of rules) {
-    for (const { tag, path } of tagsOf(conditions)) {
+  for (const rule of rules) {
+    const { id: ruleId, type } = rule;
+    for (const { tag, path } of tagsOf(rule)) {
       if (report.full()) return;
       const isElsewhere = partial && taggingBefore(type).some((one) => isIdOf(one, tag));
       const problem = isElsewhere ? null : judgeTag(tag, type, named);

@@ -8,6 +8,7 @@ import { captchaForm } from './rules/captcha.ts';
 import { dropForm } from './rules/drop.ts';
 import { errorPageForm } from './rules/error-page.ts';
 import { fingerprintForm } from './rules/fingerprint.ts';
+import { headersForm } from './rules/headers.ts';
 import { originPoolForm } from './rules/origin-pool.ts';
 import { originRouteForm } from './rules/origin-route.ts';
 import { rateLimitForm } from './rules/rate-limit.ts';
@@ -29,6 +30,7 @@ export const RULE_FORMS = {
   origin_route: originRouteForm,
   origin_pool: originPoolForm,
   error_page: errorPageForm,
+  headers: headersForm,
 } as const satisfies { readonly [T in RuleType]: { readonly type: T } };
 
 /** A rule of any type; `type` discriminates the union. */

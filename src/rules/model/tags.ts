@@ -1,12 +1,14 @@
 /**
- * Tags that conditions name (semantics §12): each is `<type>/<id>`, `<type>/<key>` or the key of a rule that tags requests
- * and is evaluated before the rule that has the condition. In: an entry and the rules that are known. Out: the rule
+ * Tags that conditions and values of headers rules name (semantics §12, §14): each is `<type>/<id>`, `<type>/<key>` or the key
+ * of a rule that tags requests and is evaluated before the rule that names it. In: an entry and the rules that are known. Out: the rule
  * that is meant, or what is wrong with the entry.
  */
 import { type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { Conditions } from './conditions.ts';
+import { parseHeaderValue, withValueTags } from './header-values.ts';
 import type { Problem } from './report.ts';
+import { headerEntries, type MessageChanges } from './rules/headers.ts';
 
 /** The types whose rules tag requests. */
 export const TAGGING_TYPES = ['fingerprint', 'bot_route'] as const satisfies readonly RuleType[];
@@ -69,15 +71,59 @@ function remedyOf(tagging: readonly NameableRule[], before: readonly RuleType[])
   return `name ${named.join(', ')}${more}`;
 }
 
-/** The tags of conditions, with the path of each below the rule. */
-export function tagsOf(
-  conditions: Conditions | undefined,
-): readonly { readonly tag: string; readonly path: FieldPath }[] {
+/** The parts of a rule that may name tags. */
+interface NamingRule {
+  readonly conditions?: Conditions | undefined;
+  readonly request?: MessageChanges | undefined;
+  readonly response?: MessageChanges | undefined;
+}
+
+/** A tag that a rule names, with its path below the rule. */
+interface NamedTag {
+  readonly tag: string;
+  readonly path: FieldPath;
+}
+
+/** The tags that a rule names, in its conditions and in values of headers. */
+export function tagsOf(rule: NamingRule): readonly NamedTag[] {
+  return [...conditionTags(rule), ...headerTags(rule)];
+}
+
+function conditionTags({ conditions }: NamingRule): readonly NamedTag[] {
   return (['includes', 'excludes'] as const).flatMap((list) =>
     (conditions?.tags?.[list] ?? []).map((tag, index) => ({
       tag,
       path: ['conditions', 'tags', list, index],
     })),
+  );
+}
+
+function headerTags(rule: NamingRule): readonly NamedTag[] {
+  if (rule.request === undefined && rule.response === undefined) return [];
+  return headerEntries(rule).flatMap(({ value, path }) => {
+    const parsed = parseHeaderValue(value ?? '');
+    const pieces = parsed.ok ? parsed.pieces : [];
+    return pieces.flatMap((piece) => (piece.kind === 'tag' ? [{ tag: piece.tag, path }] : []));
+  });
+}
+
+/** The rule with each tag in values of headers replaced; one without a replacement stays. */
+export function withHeaderTags<R extends NamingRule>(rule: R, replace: (tag: string) => string | null): R {
+  if (headerTags(rule).length === 0) return rule;
+  const changed = (['request', 'response'] as const).flatMap((side) => {
+    const changes = rule[side];
+    return changes === undefined ? [] : [[side, replacedIn(changes, replace)] as const];
+  });
+  return { ...rule, ...Object.fromEntries(changed) };
+}
+
+function replacedIn(changes: MessageChanges, replace: (tag: string) => string | null): MessageChanges {
+  return Object.fromEntries(
+    Object.entries(changes).map(([op, part]) => {
+      if (part === undefined || Array.isArray(part)) return [op, part];
+      const values = Object.entries(part).map(([name, value]) => [name, withValueTags(value, replace)]);
+      return [op, Object.fromEntries(values)];
+    }),
   );
 }
 

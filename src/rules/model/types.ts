@@ -11,6 +11,7 @@ import type { CacheRule } from './rules/cache.ts';
 import type { DropRule } from './rules/drop.ts';
 import type { ErrorPageRule } from './rules/error-page.ts';
 import type { FingerprintRule } from './rules/fingerprint.ts';
+import type { HeadersRule } from './rules/headers.ts';
 import type { OriginPoolRule } from './rules/origin-pool.ts';
 import type { OriginRouteRule } from './rules/origin-route.ts';
 import type { RateLimitRule } from './rules/rate-limit.ts';
@@ -20,6 +21,7 @@ import type { WafRule } from './rules/waf.ts';
 
 export type { PathFilter, RuleCommon } from './common.ts';
 export type { Conditions, ValueCondition } from './conditions.ts';
+export type { MessageChanges } from './rules/headers.ts';
 export type { PoolOrigin } from './rules/origin-pool.ts';
 export type {
   BotRouteRule,
@@ -30,6 +32,7 @@ export type {
   EntryList,
   ErrorPageRule,
   FingerprintRule,
+  HeadersRule,
   ListEntry,
   OriginPoolRule,
   OriginRouteRule,

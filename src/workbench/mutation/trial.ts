@@ -9,7 +9,7 @@ import { requestOf, type Witness } from '../proofs/witness.ts';
 import { describeDecision, describePage } from '../rule-tests/compare.ts';
 import type { RuleNames } from '../rule-tests/names.ts';
 import { DEFAULT_NOW } from '../rule-tests/prepare.ts';
-import { countAnswer, withAssumedBody } from '../simulation/conditions.ts';
+import { countAnswer, withAssumptions } from '../simulation/conditions.ts';
 
 /** The same request several times. */
 export interface TrialStep {
@@ -65,7 +65,7 @@ export function outcomesOf({ bytes, waf }: TrialPlan, { witness, steps }: Trial)
   const evaluator = loadPlan(bytes, { clock: () => now, random: () => 0, waf, trusted: true });
   return steps.map(({ times, after, suffix }) => {
     now += after * 1_000;
-    const request = withAssumedBody(requestOf({ ...witness, url: longerUrl(witness.url, suffix) }, now));
+    const request = withAssumptions(requestOf({ ...witness, url: longerUrl(witness.url, suffix) }, now));
     const send = (): Decision => {
       const decision = evaluator.evaluate({ ...request, now });
       countAnswer(evaluator, decision, witness.status);

@@ -6,11 +6,12 @@
 
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { printPlan } from '../../engine/compiler/print.ts';
+import { slotsInValues } from '../../engine/compiler/rule-types.ts';
 import { findGroup } from '../../engine/evaluator/loaded.ts';
 import { NONE, typeIndex } from '../../engine/plan/layout.ts';
 import { diffPlans, type PlanSide, pairedRules } from './diff.ts';
 import { COMPONENTS, type Component, isSeparate, type Profile, profilesOf, typesOf } from './profile.ts';
-import type { TypeComponent } from './rule-types.ts';
+import { knownOf, type TypeComponent } from './rule-types.ts';
 import { entriesOf, termsAt } from './space/terms.ts';
 import { effectOf, readSubject, type Subject, type SubjectRule } from './subject.ts';
 import { hostOfWitness, type Witness } from './witness.ts';
@@ -155,7 +156,10 @@ export function differencesOf(
     const [a, b] = [profiles.before, profiles.after].map(({ rules }) => rules.get(component) ?? []);
     if (isSeparate(component)) {
       changes.push(
-        ...separateChanges(comparison, component, { was: a!, now: b!, last: lastSeparate }).map((one) => ({
+        ...separateChanges(comparison, component, {
+          ...{ was: a!, now: b! },
+          last: isOfEveryAnswer(component) ? Number.POSITIVE_INFINITY : lastSeparate,
+        }).map((one) => ({
           ...one,
           ...common,
         })),
@@ -164,7 +168,7 @@ export function differencesOf(
     }
     const [left, right] = [a![0] ?? null, b![0] ?? null];
     const isCompared =
-      component === 'end' || component === 'error_page' || typeIndex(typesOf(component)[0]!) < last;
+      component === 'end' || isOfEveryAnswer(component) || typeIndex(typesOf(component)[0]!) < last;
     if (!isCompared) continue;
     const kind =
       component === 'rewrite' || component === 'end'
@@ -178,6 +182,11 @@ export function differencesOf(
     }
   }
   return changes;
+}
+
+/** Whether rules of the component act on every answer, whatever ended the request. */
+function isOfEveryAnswer(component: TypeComponent): boolean {
+  return typesOf(component).some((type) => knownOf(type).onEveryAnswer);
 }
 
 /** The changes of rules that act for themselves. */
@@ -322,7 +331,7 @@ export function withTagReaders({ before, after, pairs }: ChangeInput): ChangeInp
       const isSame =
         old.length === tags.length &&
         tags.every((tag, place) => (pairs.get(tag) ?? '') === old[place] && !differing.after.has(tag));
-      if (isSame && !(isOther && name.startsWith('error_page/'))) continue;
+      if (isSame && !(isOther && knownOf(name.split('/')[0] as RuleType).onEveryAnswer)) continue;
       differing.after.add(name);
       differing.before.add(was);
     }
@@ -337,12 +346,15 @@ export function withTagReaders({ before, after, pairs }: ChangeInput): ChangeInp
 /** Rules that ask for tags, as `<type>/<id>`, and those that they name, in their order; empty for one that does not exist. */
 function tagReaders({ loaded, rules }: Subject): ReadonlyMap<string, readonly string[]> {
   const readers = new Map<string, readonly string[]>();
-  if (loaded.plan.conditions.length === 0) return readers;
   const nameOf = new Map(rules.map((rule) => [rule.slot, idOf(rule)]));
   for (const rule of rules) {
-    const named = termsAt(loaded, rule.slot).flatMap((term) =>
-      term.comparison === 'tagged' ? entriesOf(loaded, term).map((slot) => nameOf.get(slot) ?? '') : [],
-    );
+    const slots = [
+      ...(loaded.plan.conditions.length === 0 ? [] : termsAt(loaded, rule.slot)).flatMap((term) =>
+        term.comparison === 'tagged' ? entriesOf(loaded, term) : [],
+      ),
+      ...(rule.type === 'headers' ? slotsInValues(loaded.plan, rule.slot) : []),
+    ];
+    const named = slots.map((slot) => nameOf.get(slot) ?? '');
     if (named.length > 0) readers.set(idOf(rule), named);
   }
   return readers;

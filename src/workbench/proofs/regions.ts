@@ -118,7 +118,7 @@ export function regionsIn({ phases }: Trace): readonly Entered[] {
 }
 
 /** Effects after which further rules of the phase act. */
-const GOES_ON: readonly RuleTrace['effect'][] = ['tag', 'counted', 'self_redirect'];
+const GOES_ON: readonly RuleTrace['effect'][] = ['tag', 'counted', 'self_redirect', 'headers'];
 
 /** Whether no rule after this one of its phase is evaluated, or none but tags. */
 function takesPlace({ type, outcome, mode, effect }: RuleTrace): boolean {

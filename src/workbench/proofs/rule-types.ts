@@ -18,11 +18,14 @@ import {
   type ValueMember,
 } from '../../base/vocabulary/vocabulary.ts';
 import { REWRITE_FIELDS } from '../../engine/plan/layout.ts';
+import { parseHeaderValue } from '../../rules/model/header-values.ts';
+import { type HeaderEntry, headerEntries } from '../../rules/model/rules/headers.ts';
 import type {
   BotRouteRule,
   CacheRule,
   DropRule,
   ErrorPageRule,
+  HeadersRule,
   OriginPoolRule,
   OriginRouteRule,
   RateLimitRule,
@@ -71,6 +74,8 @@ interface KnownType<R> {
   /** `first`: of several enforced matches the first alone acts; `each`: every one of them. */
   readonly acting: 'first' | 'each';
   readonly ending: (rule: PlanRule) => RuleEnding;
+  /** Whether rules are evaluated for every answer, whatever ended the request. */
+  readonly onEveryAnswer: boolean;
   /** Whether the rule only tags, and takes no place. */
   readonly isTag: (rule: PlanRule) => boolean;
   /** The outcomes that an enforced match gives, or may give; none: the request goes on. */
@@ -100,6 +105,7 @@ interface KnownType<R> {
 const PLAIN = {
   acting: 'first',
   ending: () => 'never',
+  onEveryAnswer: false,
   isTag: () => false,
   outcomes: () => [],
   takesGroups: () => false,
@@ -237,7 +243,21 @@ const TYPES: { readonly [T in RuleType]: KnownType<Extract<Rule, { readonly type
     // With a single origin, health changes nothing: a pool whose origins are all out uses all of them.
     state: ({ origins }) => (origins.length > 1 ? 'the health of its origins' : null),
   },
-  error_page: { ...PLAIN, component: 'error_page', lists: ['codes'], changes: pageChanges },
+  error_page: {
+    ...PLAIN,
+    component: 'error_page',
+    onEveryAnswer: true,
+    lists: ['codes'],
+    changes: pageChanges,
+  },
+  headers: {
+    ...PLAIN,
+    component: 'headers',
+    acting: 'each',
+    onEveryAnswer: true,
+    changes: headerMistakes,
+    facts: headerFacts,
+  },
 };
 
 /** What is known of a rule type. */
@@ -430,6 +450,43 @@ function pageChanges({ mode, content }: ErrorPageRule): Changes {
         })
       : []),
   ];
+}
+
+/** Each name left out, and each value changed. Values may be secrets, so no words have one. */
+function headerMistakes(rule: HeadersRule): Changes {
+  const entries = headerEntries(rule);
+  const only = ({ side, op, name }: HeaderEntry): string => `${side}.${op} of ${shown(name)}`;
+  return entries.flatMap((entry): Changes => {
+    const { side, op, name, value } = entry;
+    const changes = rule[side]!;
+    if (op === 'remove') {
+      const remove = changes.remove!.filter((one) => one !== name);
+      return [[side, { ...changes, remove }, `without ${only(entry)}`]];
+    }
+    const { [name]: _, ...others } = changes[op]!;
+    return [
+      [side, { ...changes, [op]: others }, `without ${only(entry)}`],
+      [side, { ...changes, [op]: { ...others, [name]: `${value}x` } }, `another value in ${only(entry)}`],
+    ];
+  });
+}
+
+/** The facts that values insert. */
+const FACTS_OF_VARIABLES: Readonly<Record<string, ReplayFact>> = {
+  client_ip: 'ip',
+  client_country: 'country',
+  ja4: 'ja4',
+  bot_kind: 'user_agent',
+};
+
+function headerFacts(rule: HeadersRule): readonly ReplayFact[] {
+  const facts = headerEntries(rule).flatMap(({ value }) => {
+    const parsed = parseHeaderValue(value ?? '');
+    return (parsed.ok ? parsed.pieces : []).flatMap((piece) =>
+      piece.kind === 'variable' ? (FACTS_OF_VARIABLES[piece.name] ?? []) : [],
+    );
+  });
+  return [...new Set(facts)];
 }
 
 /** A value as a change shows it. */

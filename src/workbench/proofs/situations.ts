@@ -8,7 +8,7 @@ import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { EXEMPT } from '../../engine/evaluator/facts.ts';
 import { splitReference } from '../../engine/evaluator/phases/redirect.ts';
 import { PHASE_TABLE } from '../../engine/evaluator/phases.ts';
-import { META, typeIndex } from '../../engine/plan/layout.ts';
+import { phaseStart, typeIndex } from '../../engine/plan/layout.ts';
 import { typesOf } from './profile.ts';
 import { knownOf } from './rule-types.ts';
 import type { LetterAutomaton } from './space/automaton.ts';
@@ -40,12 +40,12 @@ export const END: Evaluated = { slot: Number.POSITIVE_INFINITY, type: 'end', isT
 
 /** The place after the last rule of a type. `isTag`: as the tags of that type come to it. */
 export function placeAfter({ loaded }: Subject, type: RuleType, isTag = false): Evaluated {
-  return { slot: loaded.plan.meta[META.phases + typeIndex(type) + 1]!, type, isTag };
+  return { slot: phaseStart(loaded.plan, typeIndex(type) + 1), type, isTag };
 }
 
 /** The place before the first rule of a type. `isTag`: as the tags of that type come to it. */
 export function placeBefore({ loaded }: Subject, type: RuleType, isTag = false): Evaluated {
-  return { slot: loaded.plan.meta[META.phases + typeIndex(type)]!, type, isTag };
+  return { slot: phaseStart(loaded.plan, typeIndex(type)), type, isTag };
 }
 
 /** Requests of one kind that a rule may act on. */
@@ -225,7 +225,7 @@ export function situationsOf(around: SubjectSpace, rule: SubjectRule): readonly 
 /** The situations in which requests of a box come to a place in the order of evaluation. */
 export function situationsAt(around: SubjectSpace, place: Evaluated, target: Box): readonly Situation[] {
   const { space } = around;
-  if (place.type === 'error_page') return [responses(around, place, target)];
+  if (place.type !== 'end' && knownOf(place.type).onEveryAnswer) return [responses(around, place, target)];
   const ordinary = pinnings(around, place, target, 'ordinary');
   const own = phaseOf(place.type) <= phaseOf('rate_limit') ? pinnings(around, place, target, 'own') : [];
   const fetching = { ...target, sets: restricted(target.sets, space.axes.values.fetching) };
@@ -237,9 +237,11 @@ export function situationsAt(around: SubjectSpace, place: Evaluated, target: Box
   ];
 }
 
-/** Error pages are chosen for every response, whatever ended the request. */
+/** Rules of every response, whatever ended the request; of error pages the first alone acts. */
 function responses(around: SubjectSpace, rule: Evaluated, target: Box): Situation {
-  const blockers = listOf(around, { name: 'error pages', kind: null }, (other) => other.type === rule.type);
+  const isFirst = rule.type !== 'end' && knownOf(rule.type).acting === 'first';
+  const named = { name: `responses ${rule.type}`, kind: null };
+  const blockers = listOf(around, named, (other) => isFirst && other.type === rule.type);
   return { kind: 'ordinary', target, ...before(blockers, rule), within: [], outside: [], acme: 'POST' };
 }
 

@@ -24,6 +24,9 @@ export interface DecisionSummary {
     readonly browser_ttl_sec: number | null;
   } | null;
   readonly tags: readonly string[];
+  /** What headers rules did, `set x-name`; absent: nothing. */
+  readonly request_headers?: readonly string[];
+  readonly response_headers?: readonly string[];
 }
 
 /** Two decisions of one request. */
@@ -121,7 +124,13 @@ const DETAILS: readonly Detail[] = [
   { name: 'path', varies: true, of: ({ path }) => path ?? 'none' },
   { name: 'cache', varies: false, of: ({ cache }) => cacheText(cache) },
   { name: 'tags', varies: false, of: ({ tags }) => (tags.length === 0 ? 'none' : tags.join(' ')) },
+  { name: 'request headers', varies: false, of: ({ request_headers }) => listed(request_headers) },
+  { name: 'response headers', varies: false, of: ({ response_headers }) => listed(response_headers) },
 ];
+
+function listed(changes: readonly string[] | undefined): string {
+  return changes === undefined ? 'unchanged' : changes.join(' ');
+}
 
 /** The cache settings of a decision. */
 function cacheText(cache: DecisionSummary['cache']): string {
@@ -129,6 +138,13 @@ function cacheText(cache: DecisionSummary['cache']): string {
   const edge = cache.edge_ttl_sec === null ? '' : ` ${cache.edge_ttl_sec} s`;
   const browser = cache.browser_ttl_sec === null ? '' : `, browser ${cache.browser_ttl_sec} s`;
   return `${cache.mode}${edge}${browser}`;
+}
+
+const UNCHANGED: readonly string[] = [];
+
+/** Changes of headers as logs have them, without values. */
+function namesOf(changes: Decision['requestHeaders']): readonly string[] {
+  return changes === undefined ? UNCHANGED : changes.map(({ op, name }) => `${op} ${name}`);
 }
 
 /** Whether two decisions are equal in all that is compared. */
@@ -143,7 +159,9 @@ export function isSameDecision(was: Decision, now: Decision): boolean {
     isSameRule(was.rule, now.rule) &&
     isSameOrigin(was.origin, now.origin) &&
     isSameCache(was.cache, now.cache) &&
-    isSameList(was.tags, now.tags)
+    isSameList(was.tags, now.tags) &&
+    isSameList(namesOf(was.requestHeaders), namesOf(now.requestHeaders)) &&
+    isSameList(namesOf(was.responseHeaders), namesOf(now.responseHeaders))
   );
 }
 

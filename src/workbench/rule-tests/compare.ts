@@ -2,6 +2,7 @@
 import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import type { Decision, ErrorPageAnswer, RuleRef } from '../../engine/evaluator/decision.ts';
+import { netChanges } from '../../engine/evaluator/net-changes.ts';
 import type { RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
 import { knownOf } from '../proofs/rule-types.ts';
 import { forwardedUrl } from '../simulation/describe.ts';
@@ -41,8 +42,24 @@ export function describePage(answer: ErrorPageAnswer | null, names: RuleNames): 
 /** Returns every field in which `got` differs from the expectation; empty when it meets it. */
 export function compare({ fields }: Expectation, got: object | null): readonly Mismatch[] {
   if (fields !== null)
-    return got === null ? [{ field: '', expected: fields, got }] : differences(fields, got, '');
+    return got === null ? [{ field: '', expected: fields, got }] : differences(fields, withHeaders(got), '');
   return got === null ? [] : [{ field: '', expected: null, got }];
+}
+
+/** The result with the headers of each message by lower-case name, as tests state them; `null`: removed. */
+function withHeaders(got: object): object {
+  const { requestHeaders, responseHeaders } = got as Partial<Decision>;
+  if (requestHeaders === undefined && responseHeaders === undefined) return got;
+  return { ...got, requestHeaders: byName(requestHeaders), responseHeaders: byName(responseHeaders) };
+}
+
+function byName(changes: Decision['requestHeaders'] = []): ExpectedFields {
+  return Object.fromEntries(
+    [...netChanges(changes)].map(([name, { values }]) => [
+      name,
+      values.length === 0 ? null : values.join(', '),
+    ]),
+  );
 }
 
 /** Compares the expected fields; fields that are not expected may have any value. */

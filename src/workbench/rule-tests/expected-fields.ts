@@ -70,6 +70,18 @@ const matches: Reader = (item, context) => {
   return item.kind === 'list' ? item.items.map((one) => match(one, context)) : expectList(item, context);
 };
 
+/** Headers by name: a text, or null for one that is removed. */
+const headers: Reader = (item, context) => {
+  const map = mapOf(item, 'a map of names of headers', context.notes);
+  if (map === null) return INVALID;
+  return Object.fromEntries(
+    [...map.entries].map(([name, { item: value }]) => {
+      const read = plain(value, context);
+      return [name.toLowerCase(), typeof read === 'number' ? String(read) : read];
+    }),
+  );
+};
+
 /** Reports a value that is not a list. */
 function expectList(item: Item, { notes }: ExpectationContext): symbol {
   notes.complain(item, { code: 'invalid_type', message: 'must be a list', found: foundIn(item) });
@@ -124,6 +136,8 @@ const DECISION = {
   tags: ['tags', tags],
   retry_after: ['retryAfter', plain],
   waf: ['waf', nested(verdicts())],
+  request_headers: ['requestHeaders', headers],
+  response_headers: ['responseHeaders', headers],
   matches: ['matches', matches],
 } satisfies ReadersOf<typeof DECISION_KEYS>;
 

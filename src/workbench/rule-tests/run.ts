@@ -20,7 +20,7 @@ import {
 } from '../proofs/invariants.ts';
 import { createBudget } from '../proofs/space/budget.ts';
 import { nameOfRule } from '../proofs/subject.ts';
-import { countAnswer, withAssumedBody } from '../simulation/conditions.ts';
+import { countAnswer, withAssumptions } from '../simulation/conditions.ts';
 import { withGenericBot } from '../simulation/generic-bot.ts';
 import { decisionText, witnessText } from '../simulation/render-changes.ts';
 import {
@@ -264,7 +264,7 @@ function check(
 
 /** The request at the current time of the test. */
 function requestAt(step: ReadyStep, { request, now }: Running): EdgeRequest {
-  return withAssumedBody({ ...(request ?? step.request), now });
+  return withAssumptions({ ...(request ?? step.request), now });
 }
 
 /** Decides a request and, unless the run is not traced, traces it and adds it to the coverage. */

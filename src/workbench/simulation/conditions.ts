@@ -18,6 +18,7 @@ import {
   FLAG_ACTION_SHIFT,
   GROUP,
   META,
+  phaseStart,
   RATE_FIELDS,
   SLOT,
   typeIndex,
@@ -42,9 +43,13 @@ export interface World {
   readonly nowGiven: boolean;
 }
 
-/** Treats a request whose body is not given as having none (`body: null`). */
-export function withAssumedBody(request: EdgeRequest): EdgeRequest {
-  return request.body === undefined ? { ...request, body: null } : request;
+/** The id of a request that has none: the nil UUID (RFC 9562 §5.9). */
+const SIMULATED_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Treats a request whose body is not given as having none (`body: null`), and gives one without an id the same as all. */
+export function withAssumptions(request: EdgeRequest): EdgeRequest {
+  const { id = SIMULATED_ID, body = null } = request;
+  return { ...request, id, body };
 }
 
 /** What is known besides the trace. */
@@ -287,11 +292,10 @@ export function planConditions(bytes: Uint8Array): PlanConditions {
 }
 
 /** The slots of a type's enabled rules. */
-function slotsOf({ plan: { meta, slots } }: LoadedPlan, type: RuleType): readonly number[] {
-  const phase = META.phases + typeIndex(type);
-  const [first = 0, end = 0] = [meta[phase], meta[phase + 1]];
+function slotsOf({ plan }: LoadedPlan, type: RuleType): readonly number[] {
+  const [first, end] = [phaseStart(plan, typeIndex(type)), phaseStart(plan, typeIndex(type) + 1)];
   return Array.from({ length: end - first }, (_, index) => first + index).filter(
-    (slot) => (slots[slot * SLOT.size + SLOT.flags]! & FLAG.enabled) !== 0,
+    (slot) => (plan.slots[slot * SLOT.size + SLOT.flags]! & FLAG.enabled) !== 0,
   );
 }
 

@@ -7,6 +7,7 @@ import {
   type Action,
   type Decision,
   type Effect,
+  type HeaderChange,
   type OriginSource,
   originText,
   type Uninspected,
@@ -64,6 +65,10 @@ export interface DecisionDocument {
   /** Seconds. */
   readonly retry_after: number | null;
   readonly waf: VerdictDocument | null;
+  /** Absent: no headers rule changes the request. */
+  readonly request_headers?: readonly HeaderChange[];
+  /** Absent: no headers rule changes the response. */
+  readonly response_headers?: readonly HeaderChange[];
   readonly matches: readonly {
     readonly rule: string;
     readonly mode: ActionMode;
@@ -84,7 +89,7 @@ export interface FactsDocument extends Omit<FactsTrace, 'pathWithoutParameters' 
 
 /** The JSON document of a decision. */
 export function decisionDocument(decision: Decision): DecisionDocument {
-  const { origin, cache, path, query, waf, shadow } = decision;
+  const { origin, cache, path, query, waf, shadow, requestHeaders, responseHeaders } = decision;
   return {
     action: decision.action,
     status: decision.status,
@@ -100,6 +105,8 @@ export function decisionDocument(decision: Decision): DecisionDocument {
     tags: decision.tags,
     retry_after: decision.retryAfter,
     waf: waf === null ? null : verdictDocument(waf),
+    ...(requestHeaders === undefined ? {} : { request_headers: requestHeaders }),
+    ...(responseHeaders === undefined ? {} : { response_headers: responseHeaders }),
     matches: decision.matches.map((match) => ({
       rule: refText(match),
       mode: match.mode,

@@ -140,6 +140,8 @@ function wouldText(rule: RuleTrace, status: number | null): string {
       return `${name} would have rewritten the request`;
     case 'error_page':
       return `${name} would have given the page`;
+    case 'headers':
+      return `${name} would have changed headers`;
     default:
       return `${name} would have acted`;
   }

@@ -123,6 +123,19 @@ export const DECISION_KEYS = {
     properties: WAF_KEYS,
     examples: [{ score: 5, ids: [942_100] }],
   },
+  request_headers: {
+    type: 'object',
+    additionalProperties: TEXT_OR_NULL,
+    description:
+      'headers by name as headers rules send them to the origin; null: removed. Other names may be changed, too',
+    examples: [{ 'X-Client-Country': 'DE', Cookie: null }],
+  },
+  response_headers: {
+    type: 'object',
+    additionalProperties: TEXT_OR_NULL,
+    description: 'headers by name as headers rules send them to the visitor; null: removed',
+    examples: [{ 'Strict-Transport-Security': 'max-age=31536000', 'X-Powered-By': null }],
+  },
   matches: {
     type: 'array',
     items: { type: 'string' },

@@ -30,6 +30,7 @@ const DONE: Readonly<Record<string, string>> = {
   cache: 'applied',
   origin: 'chosen',
   error_page: 'applied',
+  headers: 'applied',
   none: 'matched',
 };
 
@@ -46,6 +47,7 @@ const WOULD: Readonly<Record<string, string>> = {
   would_cache: 'would cache',
   would_origin: 'would choose',
   would_error_page: 'would apply',
+  would_headers: 'would apply',
 };
 
 /** Effects that refuse the visitor. */

@@ -34,6 +34,7 @@ const MAYBE_TEXT: Shape = { is: 'text or null', accepts: (value) => value === nu
 const SHAPES: Readonly<Record<keyof EdgeRequest, Shape>> = {
   scheme: TEXT,
   method: TEXT,
+  id: TEXT,
   host: { is: 'text, or a list of texts', accepts: (value) => isText(value) || isTexts(value) },
   target: TEXT,
   protocol: TEXT,

@@ -9,7 +9,7 @@ import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import type { PhaseTrace, RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
 import type { WafProgram } from '../../engine/waf/request/inspection.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
-import { assumptionsOf, countersAfter, type World, withAssumedBody } from './conditions.ts';
+import { assumptionsOf, countersAfter, type World, withAssumptions } from './conditions.ts';
 import { cacheDocument, factsDocument, inspectionDocument } from './decision-document.ts';
 import {
   actingRule,
@@ -82,8 +82,8 @@ export function fixedEvaluator({ bytes, signatures }: SimulationSubject, world: 
   });
   return {
     ...evaluator,
-    evaluate: (request) => evaluator.evaluate(withAssumedBody(request)),
-    explain: (request) => evaluator.explain(withAssumedBody(request)),
+    evaluate: (request) => evaluator.evaluate(withAssumptions(request)),
+    explain: (request) => evaluator.explain(withAssumptions(request)),
   };
 }
 

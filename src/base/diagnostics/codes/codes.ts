@@ -40,13 +40,19 @@ const RULE_CODES = {
   },
   changes_nothing: {
     severity: null,
-    meaning: 'the rewrite changes nothing: `path_target` is empty and `query_mode` is `preserve`',
-    remedy: 'set `path_target`, or `query_mode` to `strip` or `replace`',
+    meaning:
+      'the rule changes nothing: a rewrite without `path_target` that preserves the query, a headers rule without names',
+    remedy: 'set `path_target`, or `query_mode` to `strip` or `replace`; name a header',
   },
   dot_segment: {
     severity: null,
     meaning: 'the target has a segment `.` or `..`, which clients and origins resolve differently',
     remedy: 'write the resolved path',
+  },
+  doubled_header: {
+    severity: 'error',
+    meaning: 'the rule names a header twice for one message, so what it does would depend on the order',
+    remedy: 'name it once in `set`, `add` or `remove`',
   },
   doubled_mark: {
     severity: 'warning',
@@ -85,8 +91,9 @@ const RULE_CODES = {
   },
   invalid_reference: {
     severity: 'error',
-    meaning: 'the target has a `$` that is followed by neither a number nor a name in braces',
-    remedy: 'write `$1` or `${name}` for a group, and `$$` for the character',
+    meaning:
+      'a `$` is followed by nothing that the field inserts: a group in `path_target`, a variable in braces in values of headers',
+    remedy: 'write `$1` or `${name}` for a group, `${client_ip}` for a variable, and `$$` for the character',
   },
   invalid_target: {
     severity: 'error',
@@ -166,6 +173,11 @@ const RULE_CODES = {
     meaning:
       '`target_mode: captures` is set beside wildcards, which have no groups, or beside `preserve_path`',
     remedy: 'set `path_match_type` to `regex`, and `preserve_path` to false',
+  },
+  reserved_header: {
+    severity: 'error',
+    meaning: 'a headers rule names a header that frames or routes messages, or that the edge sets itself',
+    remedy: 'use a name of your own',
   },
   unknown_group: {
     severity: 'error',

@@ -58,7 +58,7 @@ export async function readRule(
     toggled === true ? null : refuseSpecial(w.specialOrigin, originsOfRule(type, parsed.fields));
   if (special !== null) throw special;
   await judgePatterns(w, { type, whole, ...(before === undefined ? {} : { before }) });
-  if (toggled !== true) await judgeTags(w, { type, conditions: parsed.fields.conditions, before });
+  if (toggled !== true) await judgeTags(w, { type, fields: parsed.fields, before });
   await judgeAddresses(w, parsed.fields, before);
   await judgeHostHeader(w, parsed.fields, before);
   return located(w, type, parsed.fields);
@@ -140,7 +140,7 @@ async function knownRecords(
 /** The tags of a rule. */
 interface TagInput {
   readonly type: RuleType;
-  readonly conditions: Conditions | undefined;
+  readonly fields: StoredRule<Rule>;
   readonly before: RuleRow | undefined;
 }
 
@@ -148,10 +148,10 @@ interface TagInput {
  * Checks that each tag is `<type>/<id>` of a rule of the domain that tags requests before. Tags that the stored rule has stay
  * valid after the named rule was deleted, as record ids do. @throws Refusal 400
  */
-async function judgeTags({ tx, domain }: Writing, { type, conditions, before }: TagInput): Promise<void> {
-  const stored = before === undefined ? undefined : (bodyOf(before)['conditions'] as Conditions | undefined);
+async function judgeTags({ tx, domain }: Writing, { type, fields, before }: TagInput): Promise<void> {
+  const stored = before === undefined ? {} : (bodyOf(before) as Partial<StoredRule<Rule>>);
   const had = new Set(tagsOf(stored).map(({ tag }) => tag));
-  const open = tagsOf(conditions).filter(({ tag }) => !had.has(tag));
+  const open = tagsOf(fields).filter(({ tag }) => !had.has(tag));
   if (open.length === 0) return;
   const named: NameableRule[] = [];
   for (const tagging of TAGGING_TYPES) {

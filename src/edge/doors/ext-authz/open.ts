@@ -30,7 +30,7 @@ import { createStreams, type StreamCounts } from './streams.ts';
  * The parts of a decision that the proxy enforces behind this door, with routes that go by the door's headers: another origin,
  * and another path. It adds headers to responses and removes none, caches nothing, and passes parts of bodies on.
  */
-export const EXT_AUTHZ_ENFORCED: ReadonlySet<Unenforced> = new Set(['origin', 'rewrite']);
+export const EXT_AUTHZ_ENFORCED: ReadonlySet<Unenforced> = new Set(['origin', 'rewrite', 'request']);
 
 /** Numbers since the start, for metrics. */
 export interface ExtAuthzCounts extends Readonly<CheckCounts>, Readonly<StreamCounts> {

@@ -8,6 +8,7 @@
 import type { HeaderList } from '../../../base/http/header-fields.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import type { Origin } from '../../../engine/evaluator/index.ts';
+import { type NetChange, netChanges } from '../../../engine/evaluator/net-changes.ts';
 import { isJoined } from '../../answers/answer-to.ts';
 import type { ForwardChanges, ProxiedRequest } from '../../decide/proxied.ts';
 import type { EdgeVerdict } from '../../decide/verdict.ts';
@@ -79,13 +80,51 @@ function forwarded({ id, verdict, fault, changes }: Forward, request: ProxiedReq
   setCookies(changes, { set, remove });
   const own = new Set(headers.map(({ name }) => name));
   for (const name of Object.keys(request.headers)) if (isOwnName(name) && !own.has(name)) remove.push(name);
+  const ruled = ruledRequest(changes, request);
   return {
     kind: 'ok',
-    headers,
-    remove,
-    responseHeaders: settingHeaders(changes.responseHeaders),
+    headers: [...headers.filter(({ name }) => !ruled.names.has(name)), ...ruled.headers],
+    remove: [...remove.filter((name) => !ruled.names.has(name)), ...ruled.remove],
+    responseHeaders: ruledResponse(changes),
     metadata: fault === null ? metadataOf(id, verdict) : { id, fault },
   };
+}
+
+/** What headers rules do to the request; `names`: those in whose place other changes have no effect. */
+function ruledRequest(
+  { requestChanges }: ForwardChanges,
+  request: ProxiedRequest,
+): {
+  readonly names: ReadonlySet<string>;
+  readonly headers: readonly SetHeader[];
+  readonly remove: readonly string[];
+} {
+  if (requestChanges === undefined) return NO_CHANGES;
+  const net = netChanges(requestChanges);
+  const replaced = [...net].filter(([, { replaces }]) => replaces);
+  const names = new Set(replaced.map(([name]) => name));
+  const plain = new Set(replaced.map(([name]) => plainName(name)));
+  const aliases = Object.keys(request.headers).filter(
+    (name) => !names.has(name) && plain.has(plainName(name)),
+  );
+  const removed = replaced.flatMap(([name, { values }]) => (values.length === 0 ? [name] : []));
+  return { names, headers: settingNet(net), remove: [...removed, ...aliases] };
+}
+
+const NO_CHANGES = { names: new Set<string>(), headers: [], remove: [] } as const;
+
+/** The headers of the response; what a rule removes of the origin's stays, since the protocol has no removal. */
+function ruledResponse({ responseHeaders, responseChanges }: ForwardChanges): readonly SetHeader[] {
+  const settings = settingHeaders(responseHeaders);
+  if (responseChanges === undefined) return settings;
+  const net = netChanges(responseChanges);
+  return [...settings.filter(({ name }) => net.get(name)?.replaces !== true), ...settingNet(net)];
+}
+
+function settingNet(net: ReadonlyMap<string, NetChange>): readonly SetHeader[] {
+  return [...net].flatMap(([name, { replaces, values }]) =>
+    values.map((value, at) => ({ name, value, appends: at > 0 || !replaces })),
+  );
 }
 
 /**
@@ -104,7 +143,12 @@ function setCookies(
 /** Whether a name in lower case is one of ours, or one that a server behind the proxy may take for one. */
 function isOwnName(name: string): boolean {
   // PERF: few names begin with these letters.
-  return name.startsWith('x') && name.replaceAll(/[_.]/g, '-').startsWith(OWN_PREFIX);
+  return name.startsWith('x') && plainName(name).startsWith(OWN_PREFIX);
+}
+
+/** A name with `-` for each mark that some server takes for one. */
+function plainName(name: string): string {
+  return name.replaceAll(/[_.]/g, '-');
 }
 
 /** The origin as the name of a cluster, and as `original_dst` reads it: `address:port`, IPv6 in brackets. */

@@ -80,8 +80,8 @@ export function createEdge(options: FetchEdgeOptions = {}): FetchEdge {
 }
 
 /** What the edge enforces before an application has routed the request, and after that. */
-const BEFORE_ROUTING: Enforced = new Set(['rewrite', 'body', 'response']);
-const AFTER_ROUTING: Enforced = new Set(['body', 'response']);
+const BEFORE_ROUTING: Enforced = new Set(['rewrite', 'body', 'response', 'request']);
+const AFTER_ROUTING: Enforced = new Set(['body', 'response', 'request']);
 
 /** Answers a request; never rejects. */
 async function serve(edge: EmbeddedEdge, request: Request, serving: Serving): Promise<Response> {
@@ -113,7 +113,8 @@ async function respond(
   const target = (rewritable ? forwardedTarget(exchange.decision) : null) ?? exchange.request.target;
   const body = context.body === request.body ? null : (context.body as PeekedBody['outgoing']);
   const trusted = facts.trusted === true;
-  const forwarded = forwardedRequest(request, { target, body, challenges, trusted });
+  const { requestHeaders: changes = [] } = exchange.decision;
+  const forwarded = forwardedRequest(request, { target, body, challenges, trusted, changes });
   try {
     return finishedResponse(await next(forwarded, verdict), exchange);
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Converts between the edge's requests and answers and the `Request` and `Response` of `fetch` handlers. */
 import { type EdgeAnswer, endToEnd } from '../../../base/http/header-fields.ts';
-import type { EdgeRequest } from '../../../engine/evaluator/index.ts';
+import type { EdgeRequest, HeaderChange } from '../../../engine/evaluator/index.ts';
 import {
   addedHeaders,
   countStatus,
@@ -11,6 +11,12 @@ import {
 } from '../../answers/answer-to.ts';
 import type { Challenges } from '../../answers/challenge/challenge.ts';
 import { isForwarding } from '../../answers/decided.ts';
+import {
+  type ChangedFields,
+  changedAnswer,
+  changeFields,
+  responseChanges,
+} from '../../answers/header-changes.ts';
 import { codedOctets, codingOf, inspectedPart } from '../../decide/content-coding.ts';
 import type { DecidingDomain, Exchange } from '../../decide/exchange.ts';
 import type { MessageReader } from '../../decide/request-context.ts';
@@ -39,6 +45,8 @@ export interface Forwarding {
   /** The forwarding headers are from a trusted proxy. */
   readonly trusted: boolean;
   readonly challenges: Pick<Challenges, 'withoutOwn'>;
+  /** Changes by headers rules. */
+  readonly changes: readonly HeaderChange[];
 }
 
 /**
@@ -47,7 +55,7 @@ export interface Forwarding {
  */
 export function forwardedRequest(request: Request, forwarding: Forwarding): Request {
   const { target, body } = forwarding;
-  const headers = forwardedHeaders(request.headers, forwarding);
+  const headers = changedHeaders(request.headers, forwarding);
   const url = `${request.url.slice(0, startOfTarget(request.url))}${target}`;
   if (headers === null && body === null && url === request.url) return request;
   const init = {
@@ -68,6 +76,23 @@ export function forwardedRequest(request: Request, forwarding: Forwarding): Requ
 function startOfTarget(url: string): number {
   const start = url.indexOf('/', url.indexOf('://') + 3);
   return start < 0 ? url.length : start;
+}
+
+/** The headers for the application as rules change them; `null`: all of them go on as they came. */
+function changedHeaders(sent: Headers, forwarding: Forwarding): Headers | null {
+  const headers = forwardedHeaders(sent, forwarding);
+  if (forwarding.changes.length === 0) return headers;
+  const changed = headers ?? new Headers(sent);
+  changeFields(fieldsOf(changed), forwarding.changes);
+  return changed;
+}
+
+function fieldsOf(headers: Headers): ChangedFields {
+  return {
+    set: (name, value) => headers.set(name, value),
+    add: (name, value) => headers.append(name, value),
+    remove: (name) => headers.delete(name),
+  };
 }
 
 /** `null`: all of them go on as they came. */
@@ -101,10 +126,12 @@ export function finishedResponse(response: Response, decided: Exchange<DecidingD
     void response.body?.cancel().catch(() => undefined);
     const headers = new Headers(response.headers);
     finishHeaders(headers, decided);
-    return responseOf(inPlaceOf(endToEnd([...headers].flat()), instead), decided.request.method);
+    const page = inPlaceOf(endToEnd([...headers].flat()), instead);
+    return responseOf(changedAnswer(page, decided.decision), decided.request.method);
   }
   const finished = new Response(response.body, response);
   finishHeaders(finished.headers, decided);
+  changeFields(fieldsOf(finished.headers), responseChanges(decided.decision));
   return finished;
 }
 

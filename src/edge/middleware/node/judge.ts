@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest, ClientResponse } from '../../../base/http/client-messages.ts';
 import { type EdgeAnswer, endToEnd } from '../../../base/http/header-fields.ts';
+import type { Decision } from '../../../engine/evaluator/index.ts';
 import {
   addedHeaders,
   countStatus,
@@ -13,6 +14,14 @@ import {
   statusPage,
 } from '../../answers/answer-to.ts';
 import { forwardedTarget, isForwarding } from '../../answers/decided.ts';
+import {
+  type ChangedFields,
+  changedAnswer,
+  changedList,
+  changeFields,
+  fieldName,
+  responseChanges,
+} from '../../answers/header-changes.ts';
 import { decideRequest, STAGES, UPGRADE_STAGES } from '../../decide/decide.ts';
 import type { Exchange } from '../../decide/exchange.ts';
 import {
@@ -56,7 +65,7 @@ function takeOver(response: ServerResponse, exchange: Exchange, answer: (instead
     const instead = inPlaceOf(endToEnd(headersOf(response)), page);
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     Object.assign(response, { writeHead, write, end });
-    answer(instead);
+    answer(changedAnswer(instead, exchange.decision));
     Object.assign(response, { write: drop, end: dropEnd, writeHead: () => response });
     return true;
   }
@@ -83,6 +92,7 @@ function takeOver(response: ServerResponse, exchange: Exchange, answer: (instead
         countStatus(exchange, status);
         setHeaders(response, headers);
         finishHeaders(response, exchange);
+        changeFields(fieldsOf(response), responseChanges(exchange.decision));
       }
       return Reflect.apply(writeHead, response, reason === null ? [status] : [status, reason]);
     },
@@ -145,6 +155,14 @@ function finishHeaders(response: ServerResponse, exchange: Exchange): void {
   }
 }
 
+function fieldsOf(response: ServerResponse): ChangedFields {
+  return {
+    set: (name, value) => void response.setHeader(name, value),
+    add: (name, value) => void response.appendHeader(name, value),
+    remove: (name) => response.removeHeader(name),
+  };
+}
+
 // Prepares a forwarded request for the application: rewritten target, without the edge's cookies and untrusted headers.
 
 /** What the preparation needs. */
@@ -188,6 +206,27 @@ function prepareRequest(
   }
 }
 
+/** Changes the fields of the request in place as headers rules say, in both forms that applications read. */
+function changeRequest(message: ClientRequest, { requestHeaders }: Decision): void {
+  if (requestHeaders === undefined) return;
+  const { headers, rawHeaders } = message;
+  // An application reads names as the edge does, without taking `_` for `-`.
+  rawHeaders.splice(0, rawHeaders.length, ...changedList(rawHeaders, requestHeaders, fieldName));
+  changeFields(
+    {
+      set: (name, value) => {
+        headers[name.toLowerCase()] = value;
+      },
+      add: (name, value) => {
+        const before = headers[name.toLowerCase()];
+        headers[name.toLowerCase()] = before === undefined ? value : `${before}, ${value}`;
+      },
+      remove: (name) => void Reflect.deleteProperty(headers, name.toLowerCase()),
+    },
+    requestHeaders,
+  );
+}
+
 interface HeaderContext extends Pick<Preparing, 'challenges'> {
   readonly trusted: boolean;
 }
@@ -200,8 +239,8 @@ function valueFor(name: string, value: string, { trusted, challenges }: HeaderCo
 }
 
 /** What the edge enforces before an application has routed the request, and after that. */
-const BEFORE_ROUTING: Enforced = new Set(['rewrite', 'body', 'response']);
-const AFTER_ROUTING: Enforced = new Set(['body', 'response']);
+const BEFORE_ROUTING: Enforced = new Set(['rewrite', 'body', 'response', 'request']);
+const AFTER_ROUTING: Enforced = new Set(['body', 'response', 'request']);
 
 /** What decides requests. */
 export interface JudgeOptions {
@@ -293,6 +332,7 @@ async function judge(
     }
     const { exchange, verdict } = outcome;
     prepareRequest(message, exchange, { challenges: services.challenges, rewritable });
+    changeRequest(message, exchange.decision);
     message.edge = verdict;
     return exchange;
   } catch (error) {

@@ -5,7 +5,7 @@
  */
 import { isAsn } from '../../../base/addresses/asn.ts';
 import { LOGGED_HEADERS } from '../../../base/http/secret-names.ts';
-import { originText } from '../../../engine/evaluator/decision.ts';
+import { type HeaderChange, originText } from '../../../engine/evaluator/decision.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import type { Decision, EdgeRequest, Match, Uninspected } from '../../../engine/evaluator/index.ts';
 import { bodyOf } from '../../../engine/evaluator/request.ts';
@@ -41,6 +41,10 @@ export interface LoggedDecision {
     readonly browser_ttl_sec: number | null;
   } | null;
   readonly tags: readonly string[];
+  /** What headers rules did to the request, `set x-name`; values are withheld, since they may be secrets. Absent: nothing. */
+  readonly request_headers?: readonly string[];
+  /** The same of the response. */
+  readonly response_headers?: readonly string[];
 }
 
 /** The logged part of a request. Every field is one of `EdgeRequest`. */
@@ -296,5 +300,15 @@ export function loggedDecision(decision: Decision): LoggedDecision {
         ? null
         : { mode: cache.mode, edge_ttl_sec: cache.edgeTtl, browser_ttl_sec: cache.browserTtl },
     tags: decision.tags.slice(0, MAX_MATCHES),
+    ...loggedHeaders('request_headers', decision.requestHeaders),
+    ...loggedHeaders('response_headers', decision.responseHeaders),
   };
+}
+
+function loggedHeaders(
+  field: 'request_headers' | 'response_headers',
+  changes: readonly HeaderChange[] | undefined,
+): Partial<LoggedDecision> {
+  if (changes === undefined) return {};
+  return { [field]: changes.slice(0, MAX_MATCHES).map(({ op, name }) => `${op} ${cut(name, MAX_HOST)}`) };
 }

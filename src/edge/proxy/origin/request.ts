@@ -58,8 +58,8 @@ export interface UpgradedClient {
   done(outcome: ClientOutcome, received?: number): void;
   /** Whether a header of the origin's refusal is removed, by its lower-case name. */
   isDropped(name: string): boolean;
-  /** Names and values of headers to add to the origin's response. */
-  readonly ownHeaders: HeaderList;
+  /** The headers of the origin's response as the client gets them: with those that the edge adds, and changed by rules. */
+  finished(headers: HeaderList): HeaderList;
 }
 
 export interface Origins {

@@ -126,7 +126,7 @@ export const GONE_BEFORE: ClientOutcome = { status: GONE, octets: 0, headAt: nul
 /** The origin does not switch: forwards its response to the client, and ends the connection. */
 function answerInstead(
   response: IncomingMessage,
-  { client, done, isDropped, ownHeaders }: UpgradedClient,
+  { client, done, isDropped, finished }: UpgradedClient,
 ): void {
   const status = response.statusCode ?? 502;
   const lengthless = hasNoLength(status);
@@ -135,7 +135,7 @@ function answerInstead(
     (name) => (lengthless && name === 'content-length') || isDropped(name),
   );
   const headAt = performance.now();
-  client.refused(status, [...forwarded, ...ownHeaders]);
+  client.refused(status, finished(forwarded));
   let octets = 0;
   /** Node sets `complete` for a response without a length, however it ends. */
   let whole = false;
@@ -167,9 +167,9 @@ interface Switched {
 
 /** Forwards octets both ways until both sides have ended, or neither sends any for `idleMs`. */
 function switchOver({ upgraded, idleMs, opened, ended }: UpgradeOptions, switched: Switched): void {
-  const { client, ownHeaders } = upgraded;
+  const { client, finished } = upgraded;
   const headAt = performance.now();
-  client.switched([...switched.response.rawHeaders, ...ownHeaders]);
+  client.switched(finished(switched.response.rawHeaders));
   const tunnel = openTunnel({
     client,
     origin: switched.socket,

@@ -1,6 +1,7 @@
 /** Stage `cache`. In: a forwarded request. Out: its response from the cache, or from the origin past or through the cache. */
 import { answerSpools } from '../../../base/buffers/answer-buffer.ts';
 import type { ResponseSink, ResponseSource } from '../../../base/http/response.ts';
+import { variantFields } from '../../answers/header-changes.ts';
 import { exchangeOf } from '../../decide/request-context.ts';
 import type { MarkdownRequest } from '../../markdown/request.ts';
 import { networkOf } from '../network.ts';
@@ -28,7 +29,7 @@ export function respondFromCache(
       domain,
       settings,
       method: markdown === null ? request.method : PAGE_METHOD,
-      headers: markdown?.headers ?? request.headers ?? {},
+      headers: variantFields(markdown?.headers ?? request.headers ?? {}, decision.requestHeaders),
       now: context.startedAt,
       note: (result) => {
         context.cacheResult = result;

@@ -5,6 +5,7 @@
 import { type ClientBody, createClientBody } from '../../../base/buffers/client-body.ts';
 import { lowerName } from '../../../base/http/header-fields.ts';
 import type { HeaderList, ResponseSink, ResponseSource } from '../../../base/http/response.ts';
+import { aliasedName, changedList } from '../../answers/header-changes.ts';
 import { exchangeOf } from '../../decide/request-context.ts';
 import type { MarkdownRequest } from '../../markdown/request.ts';
 import { networkOf } from '../network.ts';
@@ -57,7 +58,10 @@ function outgoingBody(context: NodeContext): Uint8Array | ClientBody | null {
   });
 }
 
-/** The request as the origin gets it: without hop-by-hop headers and the edge's cookies, with the forwarding headers. */
+/**
+ * The request as the origin gets it: without hop-by-hop headers and the edge's cookies, with the forwarding headers, as headers
+ * rules change it.
+ */
 export function outgoingRequest(context: NodeContext, body: OutgoingRequest['body']): OutgoingRequest {
   const { message, visitor } = context.incoming;
   const { decision, domain, request } = exchangeOf(context);
@@ -65,22 +69,24 @@ export function outgoingRequest(context: NodeContext, body: OutgoingRequest['bod
   const { challenges, keepUnderscores } = context.services;
   const use: OriginUse = { begun: false, result: 'abandoned', ms: null, reused: false };
   context.originUse = use;
+  const headers = outgoingHeaders(message.rawHeaders, {
+    id: context.id,
+    method: request.method,
+    visitor,
+    host: String(request.host),
+    hostHeader: origin.hostHeader,
+    cookies: challenges.withoutOwn(String(message.headers.cookie ?? '')),
+    version: message.httpVersion,
+    keepUnderscores,
+  });
+  const { requestHeaders } = decision;
   return {
     domain,
     origin,
     rule: decision.rule,
     method: request.method,
     path,
-    headers: outgoingHeaders(message.rawHeaders, {
-      id: context.id,
-      method: request.method,
-      visitor,
-      host: String(request.host),
-      hostHeader: origin.hostHeader,
-      cookies: challenges.withoutOwn(String(message.headers.cookie ?? '')),
-      version: message.httpVersion,
-      keepUnderscores,
-    }),
+    headers: requestHeaders === undefined ? headers : changedList(headers, requestHeaders, aliasedName),
     body,
     use,
     network: networkOf(visitor.ip),

@@ -1,6 +1,6 @@
 /**
  * Stage `respond`. In: a response as the origin or the cache pushes it. Out: the response to the client: with the headers
- * that the domain's settings add and without those they remove, or an error page in its place.
+ * that the domain's settings add and without those they remove, or an error page in its place; then as headers rules change it.
  */
 import { endToEnd, hasNoLength } from '../../../base/http/header-fields.ts';
 import type {
@@ -10,9 +10,10 @@ import type {
   ResponseSink,
   ResponseSource,
 } from '../../../base/http/response.ts';
-import { addHeaders, inPlaceOf, isDropped, ownAnswer, pageInstead } from '../../answers/answer-to.ts';
+import { addHeaders, inPlaceOf, isDropped, pageInstead } from '../../answers/answer-to.ts';
+import { changedAnswer, changedList, fieldName, responseChanges } from '../../answers/header-changes.ts';
 import type { Exchange } from '../../decide/exchange.ts';
-import { exchangeOf } from '../../decide/request-context.ts';
+import { answerOf, exchangeOf } from '../../decide/request-context.ts';
 import { isPage, varyingByAccept } from '../../markdown/outcome.ts';
 import type { ClientSink } from '../client-response.ts';
 import { ANSWER_VIA } from '../origin-headers.ts';
@@ -56,13 +57,15 @@ class LastFilter implements ResponseSink {
     const exchange = exchangeOf(this.#context);
     const page = pageInstead(exchange, head);
     const finished = finishedHead(head, exchange);
+    const { decision } = exchange;
     if (page === null) {
-      client.head(finished, source);
+      const headers = changedList(finished.headers, responseChanges(decision), fieldName);
+      client.head(headers === finished.headers ? finished : { ...finished, headers }, source);
       return;
     }
     this.#replaced = true;
     source.abort();
-    client.answer(inPlaceOf(finished.headers, page));
+    client.answer(changedAnswer(inPlaceOf(finished.headers, page), decision));
   }
   data(chunk: Uint8Array): void {
     if (!this.#replaced) this.#context.client.data(chunk);
@@ -82,7 +85,7 @@ class LastFilter implements ResponseSink {
     }
     const exchange = exchangeOf(context);
     const page = pageInstead(exchange, { status, madeBy: 'edge' }) ?? context.page(status);
-    client.answer(ownAnswer(page, exchange.domain.settings));
+    client.answer(answerOf(context, page));
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { EdgeAnswer } from '../../../base/http/response.ts';
 import { addedHeaders, countStatus, isDropped } from '../../answers/answer-to.ts';
+import { changedList, fieldName, responseChanges } from '../../answers/header-changes.ts';
 import { answerOf, exchangeOf, type StageResult } from '../../decide/request-context.ts';
 import type { OutgoingRequest } from '../origin/request.ts';
 import { ANSWER_VIA } from '../origin-headers.ts';
@@ -35,7 +36,12 @@ export function connectToOrigin(context: NodeContext<SwitchingClient>): null {
       logRequest(context, outcome);
     },
     isDropped: (name) => isDropped(name, settings),
-    ownHeaders: [...ANSWER_VIA, ...addedHeaders(exchange)],
+    finished: (headers) =>
+      changedList(
+        [...headers, ...ANSWER_VIA, ...addedHeaders(exchange)],
+        responseChanges(exchange.decision),
+        fieldName,
+      ),
   });
   return null;
 }

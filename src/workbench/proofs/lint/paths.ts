@@ -92,6 +92,7 @@ function isLenient(rule: PathRule): boolean {
   return (
     rule.type === 'cache' ||
     rule.type === 'error_page' ||
+    rule.type === 'headers' ||
     (rule.type === 'rewrite' && rule.path_target === '')
   );
 }

@@ -216,6 +216,36 @@ describe('a forwarded request', () => {
     });
   });
 
+  test('has the changes of headers rules, each name as the last of them leaves it', () => {
+    const request = { 'x-country': 'spoofed', x_country: 'spoofed', 'x.country': 'spoofed', 'x-old': '1' };
+    const made = forwarded(
+      { headers: { ...request, cookie: 'a=1' } },
+      {
+        changes: {
+          cookies: 'own=1',
+          requestChanges: [
+            { op: 'remove', name: 'X-Late', value: null },
+            { op: 'set', name: 'X-Late', value: '1' },
+            { op: 'set', name: 'X-Country', value: 'DE' },
+            { op: 'add', name: 'X-More', value: 'm' },
+            { op: 'set', name: 'X-Old', value: '2' },
+            { op: 'remove', name: 'X-Old', value: null },
+            { op: 'remove', name: 'Cookie', value: null },
+          ],
+          responseChanges: [
+            { op: 'set', name: 'X-A', value: '3' },
+            { op: 'add', name: 'X-A', value: '4' },
+            { op: 'add', name: 'Set-Cookie', value: 'a=b' },
+            { op: 'remove', name: 'Server', value: null },
+          ],
+        },
+      },
+    );
+    expect(made.headers).toEqual(['x-edgeplan-id: id-1', 'x-late: 1', 'x-country: DE', '+x-more: m']);
+    expect(made.remove).toEqual(['x-old', 'cookie', 'x_country', 'x.country']);
+    expect(made.responseHeaders).toEqual(['x-a: 3', '+x-a: 4', '+set-cookie: a=b']);
+  });
+
   test('has what a visitor sent by a name of ours removed, however it is spelled', () => {
     const headers = {
       ...{

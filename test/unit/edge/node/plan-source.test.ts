@@ -21,8 +21,9 @@ const WAF = '{ key: attacks, type: waf }';
 const COUNTRY = '{ key: abroad, type: drop, country_match_type: exclude, countries: [DE] }';
 const JA4H = '{ key: odd, type: fingerprint, action: drop, match_ja4h: [ge11*] }';
 const STATUSES = '{ key: logins, type: rate_limit, limit: 5, count_statuses: [401] }';
-const NOTHING = { signatures: false, countries: false, statuses: false };
-const ALL = { signatures: true, countries: true, statuses: true };
+const HEADERS = '{ key: hsts, type: headers, response: { set: { Strict-Transport-Security: max-age=1 } } }';
+const NOTHING = { signatures: false, countries: false };
+const ALL = { signatures: true, countries: true };
 
 describe('the blind rules of a plan', () => {
   test.each([
@@ -42,8 +43,14 @@ describe('the blind rules of a plan', () => {
     [
       'statuses that an agent does not see',
       STATUSES,
-      NOTHING,
+      { ...ALL, atDoors: true },
       /^rate_limit\/logins: .*own answers alone.*node$/,
+    ],
+    [
+      'a headers rule at the doors of an agent',
+      HEADERS,
+      { ...ALL, atDoors: true },
+      /^headers\/hsts: .*gRPC door alone.*configuration of the proxy/,
     ],
     ['a JA4H filter', JA4H, ALL, /^fingerprint\/odd: .*`match_ja4h` matches nobody.*match_ja4/],
   ])('name %s with the remedy', (_name, rule, known, sentence) => {
@@ -54,7 +61,12 @@ describe('the blind rules of a plan', () => {
     ['a waf rule with signatures', WAF, ALL],
     ['a country filter with a database', COUNTRY, ALL],
     ['a rate limit by statuses that a node sees', STATUSES, ALL],
-    ['a rate limit of all requests', '{ key: all, type: rate_limit, limit: 5, key_parts: [ip] }', NOTHING],
+    [
+      'a rate limit of all requests',
+      '{ key: all, type: rate_limit, limit: 5, key_parts: [ip] }',
+      { ...ALL, atDoors: true },
+    ],
+    ['a headers rule at a node', HEADERS, ALL],
     ['a JA4 filter', '{ key: known, type: fingerprint, action: drop, match_ja4: [t13*] }', NOTHING],
     ['a disabled rule', '{ key: off, type: waf, enabled: false }', NOTHING],
     ['a rule without such filters', '{ key: plain, type: drop, ips: [192.0.2.7] }', NOTHING],

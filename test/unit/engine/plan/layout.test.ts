@@ -13,7 +13,8 @@ describe('no two fields share a place', () => {
     const { size, phases, ...rest } = META;
     const places = [
       ...Object.values(rest),
-      ...Array.from({ length: RULE_TYPES.length + 1 }, (_, at) => phases + at),
+      // The last type ends with the slots.
+      ...Array.from({ length: RULE_TYPES.length }, (_, at) => phases + at),
     ];
     expect(new Set(places).size).toBe(places.length);
     expect(Math.max(...places)).toBe(size - 1);
@@ -26,6 +27,8 @@ describe('no two fields share a place', () => {
     ['name', layout.NAME],
     ['record', layout.RECORD],
     ['pool origin', fields.POOL_ORIGIN],
+    ['header change', fields.HEADER_CHANGE],
+    ['value piece', fields.VALUE_PIECE],
   ])('%s', (_name, { size, ...rest }) => {
     expect(Object.values(rest).sort((a, b) => a - b)).toEqual(Array.from({ length: size }, (_, at) => at));
   });
@@ -44,6 +47,7 @@ describe('no two fields share a place', () => {
     ['origin_route', fields.ROUTE_FIELDS],
     ['origin_pool', fields.POOL_FIELDS],
     ['error_page', fields.PAGE_FIELDS],
+    ['headers', fields.HEADERS_FIELDS],
     ['pattern kind', layout.PATTERN_KIND],
   ])('%s, in the order they are told', (_name, places) => {
     expect(Object.values(places)).toEqual(Object.keys(places).map((_, at) => at));
@@ -116,9 +120,11 @@ test('letters share a character’s bit with their other case', () => {
 
 test('phases follow one another and end with the last slot', () => {
   for (let seed = 1; seed <= 30; seed++) {
-    const { ruleSet } = generateCase(seed, 0);
+    const { ruleSet } = generateCase(seed, 0, { headers: 5 });
     const { meta, slots } = compile(ruleSet).plan;
-    const starts = [...meta.subarray(META.phases, META.phases + RULE_TYPES.length + 1)];
+    const starts = Array.from({ length: RULE_TYPES.length + 1 }, (_, type) =>
+      layout.phaseStart({ meta }, type),
+    );
     expect(starts[0]).toBe(0);
     expect(starts.at(-1)).toBe(ruleSet.rules.length);
     expect(meta[META.slots]).toBe(ruleSet.rules.length);

@@ -19,6 +19,7 @@ export const LEAST: { readonly [T in RuleType]: Input } = {
   origin_route: { address: '10.0.0.1' },
   origin_pool: { origins: [{ address: '10.0.0.1' }] },
   error_page: { codes: [502] },
+  headers: { response: { remove: ['Server'] } },
 };
 
 /** The stored fields of a rule, or a failed expectation that shows every mistake. */

@@ -67,6 +67,7 @@ describe('defaults', () => {
       name: '',
     },
     error_page: { ...PATH_DEFAULTS, mode: 'svc', content: {} },
+    headers: PATH_DEFAULTS,
   };
   it.each(RULE_TYPES)('%s', (type) => {
     expect(stored(type, {})).toEqual({ ...COMMON_DEFAULTS, ...LEAST[type], ...own[type] });

@@ -15,7 +15,16 @@ const INPUT = {
 };
 
 /** Fields that a rule is stored without if it has none. */
-const UNSTORED = ['conditions', 'key_parts', 'count_statuses', 'headers', 'target_mode', 'targets'];
+const UNSTORED = [
+  'conditions',
+  'key_parts',
+  'count_statuses',
+  'headers',
+  'target_mode',
+  'targets',
+  'request',
+  'response',
+];
 
 describe('what the forms produce', () => {
   it('is readonly and typed as the form of its type reads it', () => {

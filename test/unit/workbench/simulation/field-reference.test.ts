@@ -95,7 +95,17 @@ test.each(FORMS)('a %s states the default of each field, or requires it', (_name
   // Absent: the record ids, the match type of no hosts, every path, no conditions, and no fields that later versions have added;
   // their descriptions say so.
   const common = ['record_id', 'record_ids', 'host_match_type', 'path_includes', 'conditions'];
-  const meant = [...common, 'status', 'target_mode', 'targets', 'key_parts', 'count_statuses', 'headers'];
+  const messages = ['request', 'response'];
+  const meant = [
+    ...common,
+    ...messages,
+    'status',
+    'target_mode',
+    'targets',
+    'key_parts',
+    'count_statuses',
+    'headers',
+  ];
   expect(unsaid.map(([name]) => name).filter((name) => !meant.includes(name))).toEqual([]);
 });
 

@@ -63,10 +63,16 @@ describe('the fields of forms', () => {
       'origins: objects',
       'health_check: object',
       'content: map',
+      'request: object',
+      'response: object',
     ]);
     expect(all.filter(({ kind, fields }) => /^(?:object|map)/.test(kind) && fields.length === 0)).toEqual([]);
     expect(nested.filter(({ nullable }) => nullable)).toEqual([]);
-    expect(nested.flatMap(({ fields }) => fields).filter(({ fields }) => fields.length > 0)).toEqual([]);
+    const deeper = nested.flatMap(({ fields }) => fields).filter(({ fields }) => fields.length > 0);
+    expect(deeper.map(({ name, kind }) => `${name}: ${kind}`)).toEqual([
+      ...['set: map', 'add: map'],
+      ...['set: map', 'add: map'],
+    ]);
   });
 
   test('have the bounds, options and descriptions of the field reference', () => {
