@@ -38,7 +38,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   'control/compute/deliver.ts': 'the error page of a trace is cut',
   'control/publishing/make-plan.ts': 'HTML of error pages in a column of its own',
   'control/recommendations/': 'each family is about rules of one type',
-  'edge/node/plan-source.ts': 'warns about waf, country, JA4H and headers rules that the node or agent cannot carry out',
+  'edge/node/plan-source.ts':
+    'warns about waf, country, JA4H and headers rules that the node or agent cannot carry out',
   'edge/proxy/origin/failover.ts': 'a pool has further origins to try',
   'engine/counts/shadow-changes.ts': 'an effect of that name',
   'engine/evaluator/decision.ts': 'an effect and sources of origins of that name',
