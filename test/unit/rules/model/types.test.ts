@@ -23,7 +23,6 @@ const UNSTORED = [
   'target_mode',
   'targets',
   'request',
-  'response',
 ];
 
 describe('what the forms produce', () => {
