@@ -85,21 +85,47 @@ export function entryOf({
 /** What the entries of a list amount to. */
 export type EntryTotals = Pick<ListRow, 'entries' | 'scanned' | 'octets'>;
 
-/** 1 if an entry has a star elsewhere than at one end. */
-const isScanned = sql`case when value like '_%*%_' or value like '*%*' then 1 else 0 end`;
+/** A list whose entries change. */
+export type EntriesOf = Pick<ListRow, 'id' | 'kind'>;
 
-/**
- * Octets of an entry in the sealed list, at most (`engine/compiler/seal-list.ts`): its text, two octets a character, a row and
- * places in tables; of one with inner stars also 20 octets a character in the automaton.
- */
-const octetsOf = sql`2 * (length(value) + coalesce(length(target), 0)) + 64
-  + case when value like '_%*%_' or value like '*%*' then 20 * length(value) + 16 else 0 end`;
+/** Octets of an entry in the sealed list (`engine/compiler/seal-list.ts`), at most: fixed ones, and those of each character. */
+interface EntryCost {
+  readonly fixed: number;
+  readonly each: number;
+}
 
-const totals = sql`count(*) as entries, cast(coalesce(sum(${isScanned}), 0) as bigint) as scanned,
-  cast(coalesce(sum(${octetsOf}), 0) as bigint) as octets`;
+/** Of text: a row and places in tables; the text itself has one or two octets a character. */
+const TEXT_COST: EntryCost = { fixed: 64, each: 2 };
+const COSTS: Readonly<Record<ListKind, EntryCost>> = {
+  ip: { fixed: 32, each: 0 },
+  asn: { fixed: 4, each: 0 },
+  country: { fixed: 0, each: 0 },
+  host: TEXT_COST,
+  path: TEXT_COST,
+  user_agent: TEXT_COST,
+  redirect: TEXT_COST,
+};
 
-const totalsOf = statement((builder, p: { list_id: number }) =>
-  raw<EntryTotals>(sql`select ${totals} from list_entries where list_id = ${p.list_id}`, builder),
+/** Whether an entry has a star elsewhere than at one end. */
+const isScanned = sql`(value like '_%*%_' or value like '*%*')`;
+
+/** What a sum over entries needs. */
+type Summed = EntryCost & { readonly list_id: number };
+
+function summedOf({ id, kind }: EntriesOf): Summed {
+  return { list_id: id, ...COSTS[kind] };
+}
+
+/** Entries with inner stars also have 20 octets a character in the automaton. */
+function totals({ fixed, each }: Summed): RawBuilder<unknown> {
+  return sql`count(*) as entries, cast(coalesce(sum(case when ${isScanned} then 1 else 0 end), 0) as bigint) as scanned,
+    cast(coalesce(sum(${int(fixed)} + ${int(each)} * (length(value) + coalesce(length(target), 0))
+      + case when ${isScanned} then 20 * length(value) + 16 else 0 end), 0) as bigint) as octets
+    from list_entries`;
+}
+
+const totalsOf = statement((builder, p: Summed) =>
+  raw<EntryTotals>(sql`select ${totals(p)} where list_id = ${p.list_id}`, builder),
 );
 
 /** Keys of packed entries. */
@@ -107,16 +133,16 @@ function keysIn(packed: string, flavour: Flavour): RawBuilder<unknown> {
   return sql`(select entry_key from (${listed(packed, { entry_key: 'text' }, flavour)}) as given)`;
 }
 
-const totalsOfPacked = statement((builder, p: { list_id: number; packed: string }, flavour) =>
+const totalsOfPacked = statement((builder, p: Summed & { packed: string }, flavour) =>
   raw<EntryTotals>(
-    sql`select ${totals} from list_entries where list_id = ${p.list_id} and entry_key in ${keysIn(p.packed, flavour)}`,
+    sql`select ${totals(p)} where list_id = ${p.list_id} and entry_key in ${keysIn(p.packed, flavour)}`,
     builder,
   ),
 );
 
-const totalsOfKeys = statement((builder, p: { list_id: number; keys: string }, flavour) =>
+const totalsOfKeys = statement((builder, p: Summed & { keys: string }, flavour) =>
   raw<EntryTotals>(
-    sql`select ${totals} from list_entries where list_id = ${p.list_id} and entry_key in ${textsIn(p.keys, flavour)}`,
+    sql`select ${totals(p)} where list_id = ${p.list_id} and entry_key in ${textsIn(p.keys, flavour)}`,
     builder,
   ),
 );
@@ -157,26 +183,26 @@ const last = statement((builder, p: { list_id: number }) =>
 /** Replaces all entries and returns the new totals. */
 export async function replaceEntries(
   session: Session,
-  listId: number,
+  list: EntriesOf,
   packed: PackedEntries,
 ): Promise<EntryTotals> {
-  await removeAll(session, { list_id: listId });
-  for (const part of packed) await put(session, { list_id: listId, packed: part, from: 0 });
-  return (await one(session, totalsOf, { list_id: listId }))!;
+  await removeAll(session, { list_id: list.id });
+  for (const part of packed) await put(session, { list_id: list.id, packed: part, from: 0 });
+  return (await one(session, totalsOf, summedOf(list)))!;
 }
 
 /** Adds entries after the others, or replaces those of the same keys. Returns by how much the totals change. */
 export async function addEntries(
   session: Session,
-  listId: number,
+  list: EntriesOf,
   packed: PackedEntries,
 ): Promise<EntryTotals> {
-  const from = ((await one(session, last, { list_id: listId }))?.position ?? -1) + 1;
+  const from = ((await one(session, last, { list_id: list.id }))?.position ?? -1) + 1;
   let change = NOTHING;
   for (const part of packed) {
-    const of = { list_id: listId, packed: part };
+    const of = { ...summedOf(list), packed: part };
     const before = (await one(session, totalsOfPacked, of))!;
-    await put(session, { ...of, from });
+    await put(session, { list_id: list.id, packed: part, from });
     change = sum(change, difference((await one(session, totalsOfPacked, of))!, before));
   }
   return change;
@@ -185,14 +211,14 @@ export async function addEntries(
 /** Removes the entries that are there. Returns by how much the totals change. */
 export async function removeEntries(
   session: Session,
-  listId: number,
+  list: EntriesOf,
   packed: PackedEntries,
 ): Promise<EntryTotals> {
   let change = NOTHING;
   for (const keys of packed) {
-    const of = { list_id: listId, keys };
+    const of = { ...summedOf(list), keys };
     change = difference(change, (await one(session, totalsOfKeys, of))!);
-    await removeKeys(session, of);
+    await removeKeys(session, { list_id: list.id, keys });
   }
   return change;
 }

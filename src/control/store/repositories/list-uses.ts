@@ -121,6 +121,22 @@ export function usesOf(session: Session, domainId: number, rules: RulesOf): Prom
   return rules === 'stored' ? storedUses(session, of) : publishedUses(session, of);
 }
 
+const others = statement((builder, p: { domain_id: number; without: number }) =>
+  raw<Pick<ListUse, 'name'>>(
+    namesIn('list_uses', p.domain_id, sql`used.rule_id <> ${p.without}`) as RawBuilder<Pick<ListUse, 'name'>>,
+    builder,
+  ),
+);
+
+/** The names in the stored rules of a domain but one. */
+export function usesWithout(
+  session: Session,
+  domainId: number,
+  ruleId: number,
+): Promise<readonly Pick<ListUse, 'name'>[]> {
+  return others(session, { domain_id: domainId, without: ruleId });
+}
+
 /** A rule that names a list. */
 export interface NamingRule extends Pick<RuleRow, 'id' | 'type' | 'domain_id'> {
   readonly domain: string;

@@ -19,6 +19,7 @@ import {
 import type { ListEntryRow, ListRow, ListUse } from '../tables/lists.ts';
 import {
   addEntries,
+  type EntriesOf,
   type EntryPage,
   type EntryTotals,
   entryOf,
@@ -34,6 +35,7 @@ import {
   type RulesOf,
   rulesNaming,
   usesOf,
+  usesWithout,
 } from './list-uses.ts';
 
 /** Who has lists: a domain, or an account for all of its domains. The other is `null`. */
@@ -138,7 +140,7 @@ const raise = statement((builder, p: { id: number; at: number }) =>
     .updateTable('lists')
     .set((row) => ({ version: row('version', '+', int(1)), updated_at: p.at }))
     .where('id', '=', p.id)
-    .returning('id'),
+    .returning(['id', 'kind']),
 );
 
 const setTotals = statement((builder, p: EntryTotals & { id: number }) =>
@@ -230,7 +232,7 @@ export function listReads(session: Session) {
         ? byAccount(session, { account_id: owner.account_id! })
         : byDomain(session, { domain_id: owner.domain_id });
     },
-    /** The owner's own list. */
+    /** The owner's own list; in a write it is locked, so that domains that it reaches are locked before (`reached`). */
     async get(owner: ListOwner, name: string): Promise<ListRow | null> {
       await lockOwner(session, owner);
       return owner.domain_id === null
@@ -262,6 +264,15 @@ export function listReads(session: Session) {
     async uses(domainId: number, rules: RulesOf): Promise<readonly ListUse[]> {
       await lockDomain(session, domainId);
       return usesOf(session, domainId, rules);
+    },
+    /** How many lists the stored rules of a domain but one name together with these names. */
+    async countUses(
+      domainId: number,
+      { names, without }: { readonly names: readonly string[]; readonly without: number },
+    ): Promise<number> {
+      await lockDomain(session, domainId);
+      const others = await usesWithout(session, domainId, without);
+      return new Set([...others.map(({ name }) => name), ...names]).size;
     },
     /** Rules, stored or published, for which the list's name means it; at most `limit`, by domain, phase and id. */
     async naming(list: ListOwner & Pick<ListRow, 'name'>, limit: number): Promise<readonly NamingRule[]> {
@@ -308,10 +319,13 @@ const READ_AT_ONCE = 2_000;
 /** Changes of lists. The caller checks names, kinds, entries and bounds, and asks before which domains are reached. */
 export function listWrites(session: Session) {
   const changed = async (
-    listId: number,
+    id: number,
     at: number,
-    change: () => Promise<ListRow | null>,
-  ): Promise<ListRow | null> => ((await one(session, raise, { id: listId, at })) === null ? null : change());
+    change: (list: EntriesOf) => Promise<ListRow | null>,
+  ): Promise<ListRow | null> => {
+    const list = await one(session, raise, { id, at });
+    return list === null ? null : change(list);
+  };
   return {
     /** `conflict` on `lists.domain_id` or `lists.account_id`: the owner has a list of that name. */
     async insert(list: NewList): Promise<ListRow> {
@@ -325,20 +339,20 @@ export function listWrites(session: Session) {
     },
     /** Replaces all entries; the version rises. `null`: the list is gone. */
     async replaceEntries(listId: number, packed: PackedEntries, at: number): Promise<ListRow | null> {
-      return changed(listId, at, async () =>
-        one(session, setTotals, { ...(await replaceEntries(session, listId, packed)), id: listId }),
+      return changed(listId, at, async (list) =>
+        one(session, setTotals, { ...(await replaceEntries(session, list, packed)), id: listId }),
       );
     },
     /** Adds entries after the others; one of the same key replaces the other in its place. The version rises. */
     async addEntries(listId: number, packed: PackedEntries, at: number): Promise<ListRow | null> {
-      return changed(listId, at, async () =>
-        one(session, addTotals, { ...(await addEntries(session, listId, packed)), id: listId }),
+      return changed(listId, at, async (list) =>
+        one(session, addTotals, { ...(await addEntries(session, list, packed)), id: listId }),
       );
     },
     /** Removes entries by key (`packKeys`); those that are not there are no mistake. The version rises. */
     async removeEntries(listId: number, packed: PackedEntries, at: number): Promise<ListRow | null> {
-      return changed(listId, at, async () =>
-        one(session, addTotals, { ...(await removeEntries(session, listId, packed)), id: listId }),
+      return changed(listId, at, async (list) =>
+        one(session, addTotals, { ...(await removeEntries(session, list, packed)), id: listId }),
       );
     },
     /** Stores the sealed form of a list. False, and the list is as before: it has another version now, or is gone. */
