@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { assert } from '../../base/diagnostics/assert.ts';
 import { type ResponseContext, sendAnswer } from './answer.ts';
+import { MAX_LARGE_BODY_OCTETS } from './operation/limits.ts';
 import { type NodeRoute, OCTETS_TYPE, readSent, type SentOctets } from './operation/node-route.ts';
 import { checkNames, urlOf } from './operation/read-request.ts';
 import { badRequest, Refusal } from './operation/refusal.ts';
@@ -66,6 +67,7 @@ export function addRoute(app: FastifyInstance, { services, route, responses }: A
   app.route({
     ...urlOf(route),
     config: { route },
+    ...(route.body?.kind === 'large' ? { bodyLimit: MAX_LARGE_BODY_OCTETS } : {}),
     handler: async (request, reply) => {
       const { admission } = request;
       assert(admission !== null, 'the hook has admitted the key');

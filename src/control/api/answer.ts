@@ -105,7 +105,7 @@ function closeWhileDraining({ request, reply }: Exchange): void {
 
 /** Sends `{ "error": … }` for a thrown value; a bug of ours is a 500 that shows only the request's id. */
 export function answerRefusal(error: unknown, { request, reply }: Exchange): FastifyReply {
-  const refusal = refusalOf(error);
+  const refusal = refusalOf(error, request.routeOptions.bodyLimit);
   const fields = { reqId: request.id, err: error };
   if (refusal === null) request.log.error(fields, 'internal error');
   else if (refusal.status >= 500) request.log.warn(fields, 'not available');
@@ -120,8 +120,11 @@ export function answerRefusal(error: unknown, { request, reply }: Exchange): Fas
     .send(JSON.stringify({ error: refusal?.message ?? `internal error, request ${request.id}` }));
 }
 
-/** The refusal for a thrown value; `null`: the value is a bug of ours, and the client gets a 500 without details. */
-export function refusalOf(error: unknown): Refusal | null {
+/**
+ * The refusal for a thrown value; `null`: the value is a bug of ours, and the client gets a 500 without details. `most`: octets of
+ * a body that the route takes.
+ */
+export function refusalOf(error: unknown, most: number = MAX_BODY_OCTETS): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof StoreFault) return refusalOfFault(error);
   if (error instanceof ComputeFault) return refusalOfComputation(error);
@@ -129,16 +132,16 @@ export function refusalOf(error: unknown): Refusal | null {
     return new Refusal(503, 'traffic cannot be taken at the moment', { 'retry-after': '5' });
   if (error instanceof LogFault) return refusalOfLog(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return FRAMEWORK[code]?.() ?? null;
+  return FRAMEWORK[code]?.(most) ?? null;
 }
 
 /** Refusals by Fastify, by its error code, with the messages of this API. */
-const FRAMEWORK: Readonly<Record<string, () => Refusal>> = {
+const FRAMEWORK: Readonly<Record<string, (most: number) => Refusal>> = {
   FST_ERR_BAD_URL: () => badRequest('the path must be percent-encoded UTF-8'),
   FST_ERR_MAX_PARAM_LENGTH: () => notFound(),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Refusal(415, 'the content type must be `application/json`'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('the body is not as long as `Content-Length` says'),
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal(413, `the body must be at most ${MAX_BODY_OCTETS} octets`),
+  FST_ERR_CTP_BODY_TOO_LARGE: (most) => new Refusal(413, `the body must be at most ${most} octets`),
 };
 
 /** Seconds after which a failed computation may be requested again: those that wait now have ended at the third retry. */

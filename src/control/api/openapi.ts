@@ -146,6 +146,7 @@ function describe({ permission, hides, gate, whileDisabled }: ApiRoute): string 
 const PARAMETERS: Readonly<Record<string, z.ZodType>> = {
   domain: z.string().describe('the name of the domain').meta({ example: 'example.com' }),
   decisionId: z.string().describe('the id of the decision, a UUID'),
+  listName: z.string().describe('the name of the list, without `@`').meta({ example: 'scanners' }),
   digest: z.string().describe('the SHA-256 of the sealed plan, 64 lower-case hex digits'),
 };
 

@@ -15,6 +15,7 @@ import * as domains from './routes/domains.ts';
 import { features } from './routes/features.ts';
 import * as feed from './routes/feed.ts';
 import * as invitations from './routes/invitations.ts';
+import { LIST_ROUTES } from './routes/lists.ts';
 import * as logs from './routes/logs.ts';
 import * as members from './routes/members.ts';
 import { report as nodeCache, traffic as nodeTraffic, ship } from './routes/node-reports.ts';
@@ -86,6 +87,9 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/domains/{domain}/rules/hits/', permission: 'domain.view', hides: true, ...hits },
   ...RULE_TYPES.flatMap(ruleRoutes),
   ...RULE_TYPES.flatMap(ruleBatchRoutes),
+
+  // Named lists
+  ...LIST_ROUTES,
 
   // Certificates
   { method: 'GET', path: '/domains/{domain}/ssl/', permission: 'domain.view', ...ssl.list },

@@ -51,7 +51,8 @@ interface AppendedRow {
 
 /** What the last transaction of a request has left behind. */
 interface Left {
-  row: AppendedRow | null;
+  /** What `?wait=published` waits for: a row for each domain that the change reaches. */
+  rows: readonly AppendedRow[];
   /** The number of the draft that its changes of rules are in; `null`: they are published at once. */
   edit: number | null;
 }
@@ -61,13 +62,15 @@ export async function run(services: Services, request: Admitted): Promise<Ran> {
   const { route, admission } = request;
   const query = readQuery(route, request.query);
   const body = bodyOf(route, request.body);
-  const left: Left = { row: null, edit: null };
+  const left: Left = { rows: [], edit: null };
   const answer = await route.handle(new RequestCall(services, request, { query, body, left }));
   if (isRead(route)) return { answer, version: await recheckKey(services, admission) };
   if (query.validateOnly) return { answer, version: null };
   if (left.edit !== null) return { answer: inDraft(answer, left.edit), version: null };
-  if (left.row === null || query.wait !== 'published') return { answer, version: null };
-  const revision = await waitForRevision(services, left.row);
+  if (left.rows.length === 0 || query.wait !== 'published') return { answer, version: null };
+  const [revision, ...others] = await Promise.all(left.rows.map((row) => waitForRevision(services, row)));
+  // Of a change that reaches several domains no revision is that of the change.
+  if (others.length > 0) return { answer, version: null };
   const headers = { 'x-revision': String(revision), ...answer.headers };
   return { answer: { ...answer, headers }, version: null };
 }
@@ -133,12 +136,15 @@ async function waitForRevision(services: Services, { domain, id }: AppendedRow):
  * The outbox row that a write without a change waits for: the newest of the domain. The requested state was stored before,
  * and may not be published yet.
  */
-async function newestRow(tx: ReadTransaction, domain: AppendedRow['domain']): Promise<AppendedRow | null> {
+async function newestRow(
+  tx: ReadTransaction,
+  domain: AppendedRow['domain'],
+): Promise<readonly AppendedRow[]> {
   const id = await newestChange(tx, domain.id);
-  return id === 0 ? null : { domain, id };
+  return id === 0 ? [] : [{ domain, id }];
 }
 
-/** The parts of a call that `run` has read; `left.row` receives the outbox row of the last transaction. */
+/** The parts of a call that `run` has read; `left.rows` receives the outbox rows of the last transaction. */
 interface CallParts {
   readonly query: ReadQuery;
   readonly body: unknown;
@@ -180,12 +186,12 @@ class RequestCall implements Call<unknown> {
     this.write = (work) =>
       store.write(
         async (tx) => {
-          left.row = null;
+          left.rows = [];
           const writing = await openWriting(services, request, { tx, left });
           const result = await work(writing.writing);
           writing.close();
-          if (query.wait === 'published' && place !== null && left.edit === null)
-            left.row ??= await newestRow(tx, place.domain);
+          if (query.wait === 'published' && place !== null && left.edit === null && left.rows.length === 0)
+            left.rows = await newestRow(tx, place.domain);
           return result;
         },
         { discard: query.validateOnly },
@@ -272,7 +278,7 @@ async function openWriting(
         at: now,
         reason,
       });
-      left.row = { domain: { id: there.id, name: there.name }, id };
+      left.rows = [{ domain: { id: there.id, name: there.name }, id }];
     },
     async publishRules(reason) {
       left.edit = null;
@@ -280,10 +286,14 @@ async function openWriting(
       if (publish_mode === 'automatic') return reason === null ? undefined : writing.publish(reason);
       left.edit = reason === null ? (await tx.drafts.get(id))!.edit : await tx.drafts.addEdit(id, now);
     },
+    async publishLists(reason, domains) {
+      const ids = await tx.outbox.appendLists(domains, { ...author, at: now, reason });
+      left.rows = domains.map((domain) => ({ domain, id: ids.get(domain.id)! }));
+    },
     waitFor(outboxId) {
       if (outboxId === null) return;
       const { id, name } = present(place).domain;
-      left.row = { domain: { id, name }, id: outboxId };
+      left.rows = [{ domain: { id, name }, id: outboxId }];
     },
   };
   const close = (): void => {

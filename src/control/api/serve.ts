@@ -20,6 +20,7 @@ import { answerRefusal, answerUnparsed, DATA_HEADERS } from './answer.ts';
 import type { AnswerKind, NoteAnswer } from './health-listener.ts';
 import { rateLimitHeaders, requestId } from './operation/answer-fields.ts';
 import { type ApiAdmission, admit, admitCaller, allowHeader, refuseRoute } from './operation/checks.ts';
+import { createLargeBodies, type LargeBodies, mayBeLarge } from './operation/large-bodies.ts';
 import {
   CHECK_CONNECTIONS_MS,
   HEADERS_TIMEOUT_MS,
@@ -87,6 +88,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const { services, log, watch, answered, nodes } = options;
   const spans = options.spans === undefined ? null : createRequestSpans(options.spans);
   const identify = createIdentify(nodes);
+  const large = createLargeBodies();
   const app: FastifyInstance = Fastify({
     loggerInstance: log as never,
     logController: new LogController({ disableRequestLogging: true }),
@@ -124,7 +126,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   app.addHook('onRequest', (request, reply) => {
     reply.headers({ 'x-request-id': request.id, ...DATA_HEADERS });
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw hostless();
-    return admitRequest(services, { request, identify });
+    return admitRequest(services, { request, identify }).then(() => countLarge(large, request, reply));
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     const { callerKey, arrivedAt } = request;
@@ -235,6 +237,18 @@ async function admitRequest(services: Services, { request, identify }: Arrival):
   request.admission = admission;
 }
 
+/** Whether the route of a request takes a large body. */
+function takesLarge({ routeOptions }: FastifyRequest): boolean {
+  const { route } = routeOptions.config;
+  return route !== undefined && !isNodeRoute(route) && route.body?.kind === 'large';
+}
+
+/** Counts an admitted request with a large body until its connection or its answer ends. @throws Refusal */
+function countLarge(large: LargeBodies, request: FastifyRequest, reply: FastifyReply): void {
+  if (!takesLarge(request) || !mayBeLarge(request.headers)) return;
+  reply.raw.once('close', large.enter(request.admission!.caller.account_id));
+}
+
 /** HTTP/1.1 requires `Host` (RFC 9112 §3.2). */
 const hostless = (): Refusal => badRequest('the `Host` header is missing');
 
@@ -286,6 +300,10 @@ function readBodies(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (request: FastifyRequest, octets: unknown) => {
       refuseEncoded(request);
+      if (takesLarge(request)) {
+        const value = octets as Buffer;
+        return value.length === 0 ? null : { type: 'application/json', value };
+      }
       const read = readJson(octets as Buffer);
       if (!read.ok) throw badRequest(read.reason);
       return read.value === undefined ? null : { type: 'application/json', value: read.value };

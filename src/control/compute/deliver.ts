@@ -47,6 +47,7 @@ import type {
   ZoneJob,
   ZoneProblem,
 } from './job.ts';
+import { readListBody } from './read-list.ts';
 
 /** What a thread answers to a job. */
 export type JobDelivery =
@@ -89,6 +90,8 @@ function resultOf(job: Job, snapshots: Snapshots): JobResults[JobKind] | Promise
       return printRevision(job);
     case 'zone':
       return readZoneFile(job);
+    case 'list':
+      return readListBody(job);
     case 'hits':
       return hitsPage(job, snapshots);
     case 'traffic':

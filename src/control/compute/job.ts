@@ -3,12 +3,14 @@
  * octets, which can be posted.
  */
 import type { COMPUTE_FAULT_CODES } from '../../base/diagnostics/codes/faults.ts';
+import type { ListKind } from '../../base/vocabulary/vocabulary.ts';
 import type { Dimension, TopKind } from '../../engine/counts/counts.ts';
-import type { DnsRecord } from '../../rules/model/types.ts';
+import type { DnsRecord, EntryList } from '../../rules/model/types.ts';
 import type { SignaturesNote } from '../../workbench/simulation/document.ts';
 import type { SimulatedRequest } from '../../workbench/simulation/simulate.ts';
 import type { Side } from '../publishing/printed.ts';
 import type { FactsAsked } from '../recommendations/read-facts.ts';
+import type { PackedEntries } from '../store/repositories/list-entries.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
 import type { TrafficPeriod } from '../traffic/retention.ts';
 
@@ -92,6 +94,17 @@ export interface ZoneJob {
   readonly text: string;
 }
 
+/** Reads a named list, or entries of one, from the body of a request. */
+export interface ListJob {
+  readonly kind: 'list';
+  /** JSON: `{ name, kind, entries? }`, else `{ entries }`. */
+  readonly octets: Uint8Array;
+  /** `list`: all of it; `entries`: those to store; `keys`: those to remove, of which the values count. */
+  readonly read: 'list' | 'entries' | 'keys';
+  /** What the entries are; `null`: the body says it. */
+  readonly of: ListKind | null;
+}
+
 /** Reads the hits of a domain's rules over a period. */
 export interface HitsJob extends AnswerPage {
   readonly kind: 'hits';
@@ -141,6 +154,7 @@ export type Job =
   | TextDiffJob
   | PrintJob
   | ZoneJob
+  | ListJob
   | HitsJob
   | TrafficJob
   | TopJob
@@ -159,6 +173,7 @@ export const LANE_OF: Readonly<Record<JobKind, Lane>> = {
   text_diff: 'long',
   print: 'short',
   zone: 'long',
+  list: 'short',
   hits: 'short',
   traffic: 'short',
   top: 'short',
@@ -192,6 +207,18 @@ export interface ReadZoneFile {
   /** Of those, lines without which nothing is lost. */
   readonly needless: number;
 }
+
+/** What was read from the body, or why it cannot be stored, as a sentence for the client. */
+export type ReadListBody =
+  | { readonly problem: string }
+  | {
+      /** `null`: entries alone were read. */
+      readonly list: Pick<EntryList, 'name' | 'kind'> | null;
+      /** Entries or keys, as the store takes them. */
+      readonly packed: PackedEntries;
+      /** How many they are. */
+      readonly count: number;
+    };
 
 /** A page of a list as JSON text. */
 export interface ListPage {
@@ -239,6 +266,7 @@ export interface JobResults {
   readonly text_diff: TextPage;
   readonly print: string;
   readonly zone: ReadZoneFile;
+  readonly list: ReadListBody;
   readonly hits: ListPage;
   readonly traffic: string;
   readonly top: string;

@@ -124,6 +124,11 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
     name: 'Edge rules',
     tags: [
       { name: ALL_RULES_TAG, description: 'Rules of every type in one list, and their hits.' },
+      {
+        name: 'Lists',
+        description:
+          'Addresses, networks, hosts, paths and more that rules name, of one domain or of an account.',
+      },
       ...RULE_TYPES.map((type) => ({ name: ruleTag(type), description: `${RULE_FORMS[type].summary}.` })),
     ],
   },
@@ -169,6 +174,7 @@ const PARTS: Readonly<Record<string, string>> = {
   dnssec: 'Zone',
   cache: 'Cache',
   ssl: 'Certificates',
+  lists: 'Lists',
   members: 'Members',
   audit: 'Audit log',
   plans: 'Plans',

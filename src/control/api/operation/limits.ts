@@ -5,6 +5,23 @@
  * `\uXXXX`, and a zone file of 10,000 records.
  */
 export const MAX_BODY_OCTETS = 4_194_304;
+/**
+ * Octets of a body with entries of a list: 100,000 entries of 150 octets, comments included. Longer ones are sent in parts, the first
+ * replacing, the others adding.
+ */
+export const MAX_LARGE_BODY_OCTETS = 16_777_216;
+/** Octets of such a body that are read on the thread of the API, within some milliseconds; more are read in a compute thread. */
+export const READ_AT_ONCE_OCTETS = 65_536;
+/** Bodies above READ_AT_ONCE_OCTETS in the process at the same time: 256 MiB, with room for as much while they are read. */
+export const MAX_LARGE_BODIES = 16;
+/** The same of one account, so that one cannot take the place of all others. */
+export const MAX_LARGE_BODIES_OF_ACCOUNT = 2;
+/** Seconds after which a refused one may be sent again: an upload and its write take a few seconds. */
+export const LARGE_BODY_RETRY_S = 5;
+/** Rules that the answer for one list has, and that are counted when it cannot be deleted. */
+export const MAX_LISTED_USES = 100;
+/** Rules that the message of a list in use names. */
+export const NAMED_USES = 5;
 /** Octets of all headers of a request: what nginx and Node allow. */
 export const MAX_HEADER_OCTETS = 16_384;
 /** Characters of one path segment as sent: a domain name with every octet percent-encoded. */

@@ -42,6 +42,7 @@ import type { Outlets } from '../../notices/outlets.ts';
 import type { Feed } from '../../publishing/feed.ts';
 import type { PublisherLog } from '../../publishing/log.ts';
 import type { Signer } from '../../publishing/signer.ts';
+import type { ReachedDomain } from '../../store/repositories/list-uses.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../../store/store.ts';
 import type { Author } from '../../store/tables/accounts.ts';
 import type { DomainRow } from '../../store/tables/domains.ts';
@@ -62,6 +63,11 @@ export type BodyReader<Body> =
    * the handler gets the parsed value unchanged. The schema is for the OpenAPI document.
    */
   | { readonly kind: 'raw'; readonly schema: z.ZodType }
+  /**
+   * JSON of at most `MAX_LARGE_BODY_OCTETS`; the handler gets the octets as a Buffer, unread, since reading them blocks the thread of
+   * the API too long. The schema is for the OpenAPI document.
+   */
+  | { readonly kind: 'large'; readonly schema: z.ZodType }
   /** A text of one of these content types, valid UTF-8. */
   | { readonly kind: 'text'; readonly types: readonly string[] };
 
@@ -191,6 +197,11 @@ export interface Writing {
    * does not wait for it. `null`: the stored rules are as requested already.
    */
   publishRules(reason: string | null): Promise<void>;
+  /**
+   * As `publish`, for a change of the content of lists, which reaches all these domains at once: no rule has changed, so it is no
+   * change of a draft.
+   */
+  publishLists(reason: string, domains: readonly ReachedDomain[]): Promise<void>;
   /**
    * As `publish`, for a row of the path's domain that the lifecycle appended in this transaction: `?wait=published` waits
    * for the revision that covers it. `null`: none was appended.

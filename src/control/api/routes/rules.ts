@@ -23,6 +23,7 @@ import {
   type Writing,
 } from '../operation/route.ts';
 import { messageShape } from '../operation/shapes.ts';
+import { usesIn } from '../rules/named-lists.ts';
 import { costsOf, readRule } from '../rules/read.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
 import {
@@ -123,7 +124,8 @@ export async function addRule(w: Writing, type: RuleType, input: unknown): Promi
   const { domain, now, tx } = w;
   const fields = await readRule(w, { type, input });
   await judgeRoom(w);
-  const rule = { ...toWrite(fields), costs: costsOf(fields) };
+  const uses = await usesIn(w, { type, fields, before: undefined });
+  const rule = { ...toWrite(fields), costs: costsOf(fields), ...uses };
   await judgeText(w, rule, null);
   const row = await tx.rules.insert({
     ...rule,
@@ -243,6 +245,7 @@ export async function changeRule(w: Writing, { before, input, action }: Change):
   const rule = {
     ...toWrite(fields, sent ? 'replace' : { keep: bodyOf(before) }),
     costs: costsOf(fields),
+    ...(await usesIn(w, { type, fields, before })),
   };
   const had = type === 'error_page' ? await tx.rules.content(ruleId) : undefined;
   const content = rule.content === undefined ? had : rule.content;

@@ -30,6 +30,7 @@ import { wrongInput } from '../operation/read-request.ts';
 import { forbidden } from '../operation/refusal.ts';
 import type { Writing } from '../operation/route.ts';
 import { refuseSpecial } from '../origins.ts';
+import { judgeLists } from './named-lists.ts';
 import { bodyOf, type RuleBody } from './show.ts';
 
 /** The input of `readRule`; `before`: the row that an update changes. */
@@ -58,6 +59,7 @@ export async function readRule(
     toggled === true ? null : refuseSpecial(w.specialOrigin, originsOfRule(type, parsed.fields));
   if (special !== null) throw special;
   await judgePatterns(w, { type, whole, ...(before === undefined ? {} : { before }) });
+  if (toggled !== true) await judgeLists(w, { type, fields: parsed.fields, before });
   if (toggled !== true) await judgeTags(w, { type, fields: parsed.fields, before });
   await judgeAddresses(w, parsed.fields, before);
   await judgeHostHeader(w, parsed.fields, before);
