@@ -108,7 +108,7 @@ function writeOnly(): void {
     domains: { get(id: number): Promise<unknown> };
     rules: { update(key: object, change: object): Promise<unknown> };
     audit: { append(row: Omit<AuditRow, 'id'>): Promise<number> };
-    outbox: { append(row: Omit<OutboxRow, 'id'>): Promise<number> };
+    outbox: { append(row: Omit<OutboxRow, 'id' | 'lists_only'>): Promise<number> };
   };
   const state: { store?: Open; asked?: Asked; number: number } = { number: 200_000 };
   const writeOne = async ({ rule, audit, reason }: Written): Promise<void> => {

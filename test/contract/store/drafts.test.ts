@@ -22,7 +22,14 @@ interface Known {
   readonly row: RuleRow;
   readonly content: string | null;
   readonly costs: NonNullable<RuleWrite['costs']>;
+  readonly lists: NonNullable<RuleWrite['lists']>;
 }
+
+/** The lists that rules name. */
+const LISTS = [
+  { name: 'a', kind: 'ip' },
+  { name: 'b', kind: 'path' },
+] as const;
 
 /** Rules by id; a published rule is the same object as the stored one until the draft changes it. */
 interface Model {
@@ -44,6 +51,7 @@ interface Step {
   readonly name: string;
   readonly content: string | null;
   readonly costs: Known['costs'];
+  readonly lists: Known['lists'];
 }
 
 const steps: fc.Arbitrary<readonly Step[]> = fc.array(
@@ -55,6 +63,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
     name: fc.constantFrom('a', 'é', '0123456789'),
     content: fc.constantFrom(null, '{"0":"ü"}'),
     costs: fc.record({ addresses: fc.nat(9), patterns: fc.subarray([...PATTERNS]) }),
+    lists: fc.subarray([...LISTS]),
   }),
   { minLength: 8, maxLength: 40 },
 );
@@ -69,14 +78,14 @@ function without(body: string, record: number): string {
   return bodyOf({ name, records: records.filter((id) => id !== record) });
 }
 
-function writeOf({ row, content, costs }: Known): RuleWrite {
+function writeOf({ row, content, costs, lists }: Known): RuleWrite {
   const { record_ids } = JSON.parse(row.body) as { readonly record_ids: readonly number[] };
-  return { priority: row.priority, body: row.body, record_ids, content, costs };
+  return { priority: row.priority, body: row.body, record_ids, content, costs, lists };
 }
 
 /** Runs one step on the store and on the model. */
 async function run(tx: WriteTransaction, domainId: number, model: Model, step: Step): Promise<void> {
-  const { kind, content, costs } = step;
+  const { kind, content, costs, lists } = step;
   if (kind === 'publish') {
     await tx.drafts.publish(domainId);
     model.published = new Map(model.stored);
@@ -97,9 +106,9 @@ async function run(tx: WriteTransaction, domainId: number, model: Model, step: S
   const rules = [...model.stored.values()];
   const rule = rules[step.at % (rules.length + 1)];
   if (kind === 'insert' || rule === undefined) {
-    const write = { priority: step.at, body: bodyOf(step), record_ids: step.records, content, costs };
+    const write = { priority: step.at, body: bodyOf(step), record_ids: step.records, content, costs, lists };
     const row = await tx.rules.insert(newRule(domainId, { ...write, type: step.type }));
-    model.stored.set(row.id, { row, content, costs });
+    model.stored.set(row.id, { row, content, costs, lists });
     return;
   }
   const { id, type } = rule.row;
@@ -126,6 +135,7 @@ async function runOn(
         row: { ...rule.row, body: bodyOf(step), priority: step.at },
         content: step.content,
         costs: step.costs,
+        lists: step.lists,
       };
       const row = (await tx.rules.update(key, { ...writeOf(wanted), updated_at: T + step.at }))!;
       model.stored.set(id, { ...wanted, row });
@@ -238,6 +248,27 @@ async function compare(store: Store, domainId: number, model: Model): Promise<vo
     expect((await rules.naming(domainId, [record])).map(({ id }) => id)).toEqual(named(record));
   }
   await compareTotals(store, domainId, [...model.stored.values()]);
+  await compareLists(store, domainId, model);
+}
+
+/** The lists are those that the stored and the published rules name, and every rule that names one is found. */
+async function compareLists(store: Store, domainId: number, { stored, published }: Model): Promise<void> {
+  const { lists } = store.latest;
+  const names = (rules: Model['stored']) =>
+    LISTS.filter(({ name }) =>
+      [...rules.values()].some((rule) => rule.lists.some((one) => one.name === name)),
+    );
+  expect(await lists.uses(domainId, 'stored')).toEqual(names(stored));
+  expect(await lists.uses(domainId, 'published')).toEqual(names(published));
+  for (const { name } of LISTS) {
+    const list = { account_id: null, domain_id: domainId, name };
+    const ids = [stored, published].flatMap((rules) =>
+      [...rules].flatMap(([id, rule]) => (rule.lists.some((one) => one.name === name) ? [id] : [])),
+    );
+    const naming = await lists.naming(list, 1_000);
+    expect(naming.map(({ id }) => id).sort((a, b) => a - b)).toEqual([...new Set(ids)].sort((a, b) => a - b));
+    expect((await lists.reached(list)).length).toBe(ids.length > 0 ? 1 : 0);
+  }
 }
 
 /** The totals are those of the stored rules. */

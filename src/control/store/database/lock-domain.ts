@@ -2,7 +2,7 @@
  * Locks on domains: two writes that name one domain run one after the other. Domains of one name are locked together, by
  * id, since a proof of one removes the others: in another order, two proofs would wait for each other.
  */
-import { type Session, statement, type WriteSession } from './statement.ts';
+import { idsIn, type Session, statement, type WriteSession } from './statement.ts';
 
 /** Locks all domains of the name, by id. */
 const lockRowsOfName = statement((builder, p: { id: number }) =>
@@ -21,6 +21,26 @@ export async function lockDomain(session: Session, domainId: number): Promise<vo
   if (!session.locking || session.lockedDomains.has(domainId)) return;
   session.lockedDomains.add(domainId);
   for (const { id } of await lockRowsOfName(session, { id: domainId })) session.lockedDomains.add(id);
+}
+
+const lockRowsOfNames = statement((builder, p: { ids: string }, flavour) =>
+  builder
+    .selectFrom('domains')
+    .select('id')
+    .where('name', 'in', (row) =>
+      row.selectFrom('domains as one').select('one.name').where('one.id', 'in', idsIn(p.ids, flavour)),
+    )
+    .orderBy('id')
+    .forNoKeyUpdate(),
+);
+
+/** The same for several domains, in one order for all transactions. */
+export async function lockDomains(session: Session, domainIds: readonly number[]): Promise<void> {
+  const open = domainIds.filter((id) => !session.lockedDomains.has(id));
+  if (!session.locking || open.length === 0) return;
+  for (const id of open) session.lockedDomains.add(id);
+  for (const { id } of await lockRowsOfNames(session, { ids: JSON.stringify(open) }))
+    session.lockedDomains.add(id);
 }
 
 /** `WriteTransaction.attempt`. */

@@ -22,6 +22,7 @@ import { domainReads, domainWrites, scanReads, scanWrites } from './domains.ts';
 import { draftReads, draftWrites, invariantReads, invariantWrites } from './drafts.ts';
 import { groupReads, groupWrites } from './groups.ts';
 import { issuanceReads, issuanceWrites } from './issuance.ts';
+import { listReads, listWrites } from './lists.ts';
 import { nodeReads, nodeWrites } from './nodes.ts';
 import { notificationReads } from './notification-reads.ts';
 import { notificationWrites } from './notifications.ts';
@@ -64,6 +65,7 @@ export const READS = {
   rules: ruleReads,
   drafts: draftReads,
   invariants: invariantReads,
+  lists: listReads,
   audit: auditReads,
   outbox: outboxReads,
   plans: planReads,
@@ -98,6 +100,7 @@ export const WRITES = {
   rules: ruleWrites,
   drafts: draftWrites,
   invariants: invariantWrites,
+  lists: listWrites,
   audit: auditWrites,
   outbox: outboxWrites,
   plans: planWrites,

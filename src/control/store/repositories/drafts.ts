@@ -21,6 +21,7 @@ import type {
   RuleCosts,
   RuleRow,
 } from '../tables/rules.ts';
+import { restorePublishedUses } from './list-uses.ts';
 import { addRules, recountPatterns } from './rule-costs.ts';
 
 /** A rule that a draft changes. */
@@ -222,6 +223,7 @@ async function restore(session: Session, domainId: number): Promise<void> {
     restoreContents(session, of),
     restoreRecords(session, of),
     restorePatterns(session, of),
+    restorePublishedUses(session, domainId),
     addRules(session, { domainId, ids, by: 1 }),
     recountPatterns(session, domainId),
   ]);

@@ -1,13 +1,27 @@
 /** The outbox: changes that wait for a publication. */
-import { lockDomain } from '../database/lock-domain.ts';
-import { idsIn, int, type Session, statement } from '../database/statement.ts';
+import { sql } from 'kysely';
+import { lockDomain, lockDomains } from '../database/lock-domain.ts';
+import {
+  flags,
+  idsIn,
+  int,
+  type ListedColumns,
+  listed,
+  listedRows,
+  raw,
+  type Session,
+  statement,
+} from '../database/statement.ts';
 import type { OutboxRow, PendingDomain } from '../tables/plans.ts';
+import type { ReachedDomain } from './list-uses.ts';
+
+const decode = flags<OutboxRow>('lists_only');
 
 /** In the order of commits, since ids ascend within a domain. */
 const listOutbox = statement((builder, p: { domain_id: number }) =>
   builder
     .selectFrom('outbox')
-    .select(['id', 'domain_id', 'domain', 'account_id', 'key_id', 'at', 'reason'])
+    .select(['id', 'domain_id', 'domain', 'account_id', 'key_id', 'at', 'reason', 'lists_only'])
     .where('domain_id', '=', p.domain_id)
     .orderBy('id'),
 );
@@ -20,7 +34,7 @@ const backlog = statement((builder, _: object) =>
 );
 
 /** In a write the domain is locked before, so its ids ascend in the order of commits. */
-const append = statement((builder, p: Omit<OutboxRow, 'id'>) =>
+const append = statement((builder, p: Omit<OutboxRow, 'id' | 'lists_only'>) =>
   builder
     .insertInto('outbox')
     .values({
@@ -32,6 +46,24 @@ const append = statement((builder, p: Omit<OutboxRow, 'id'>) =>
       reason: p.reason,
     })
     .returning('id'),
+);
+
+/** The domain of each row, as one parameter has them. */
+const REACHED = { domain_id: 'bigint', domain: 'text' } as const satisfies ListedColumns;
+
+const appendLists = statement(
+  (
+    builder,
+    p: Omit<OutboxRow, 'id' | 'domain_id' | 'domain' | 'lists_only'> & { domains: string },
+    flavour,
+  ) =>
+    raw<Pick<OutboxRow, 'id' | 'domain_id'>>(
+      sql`insert into outbox (domain_id, domain, account_id, key_id, at, reason, lists_only)
+        select given.domain_id, given.domain, cast(${p.account_id} as bigint), cast(${p.key_id} as bigint),
+          cast(${p.at} as bigint), cast(${p.reason} as text), 1
+        from (${listed(p.domains, REACHED, flavour)}) as given where true returning id, domain_id`,
+      builder,
+    ),
 );
 
 /** Milliseconds added to two leases: a claim that ends later than that was made by a clock that was ahead, and is void. */
@@ -94,7 +126,7 @@ export function outboxReads(session: Session) {
     /** The waiting rows of one domain, by id. */
     async list(domainId: number): Promise<readonly OutboxRow[]> {
       await lockDomain(session, domainId);
-      return listOutbox(session, { domain_id: domainId });
+      return (await listOutbox(session, { domain_id: domainId })).map(decode);
     },
     /** Rows waiting over all domains, and when the oldest was written: for metrics. */
     async backlog(): Promise<{ readonly rows: number; readonly since: number | null }> {
@@ -108,11 +140,29 @@ export function outboxReads(session: Session) {
 export function outboxWrites(session: Session) {
   return {
     /** Returns the row's id, as `plans.covering` takes it. */
-    async append(row: Omit<OutboxRow, 'id'>): Promise<number> {
+    async append(row: Omit<OutboxRow, 'id' | 'lists_only'>): Promise<number> {
       await lockDomain(session, row.domain_id);
       session.note('outbox');
       const [given] = await append(session, row);
       return given!.id;
+    },
+    /**
+     * Appends a row for each of these domains, in which only the content of lists has changed. Returns the ids by domain, as
+     * `plans.covering` takes them.
+     */
+    async appendLists(
+      domains: readonly ReachedDomain[],
+      row: Omit<OutboxRow, 'id' | 'domain_id' | 'domain' | 'lists_only'>,
+    ): Promise<ReadonlyMap<number, number>> {
+      if (domains.length === 0) return new Map();
+      await lockDomains(
+        session,
+        domains.map(({ id }) => id),
+      );
+      session.note('outbox');
+      const rows = domains.map(({ id, name }) => ({ domain_id: id, domain: name }));
+      const given = await appendLists(session, { ...row, domains: listedRows(rows, REACHED) });
+      return new Map(given.map(({ id, domain_id }) => [domain_id, id]));
     },
     /**
      * Claims domains with waiting rows, the longest waiting first, so that no other publisher claims them before `until`.

@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import { idsIn, one, raw, type Session, statement } from '../database/statement.ts';
 import type { RuleRow } from '../tables/rules.ts';
+import { savePublishedUses } from './list-uses.ts';
 
 const publishMode = statement((builder, p: { id: number }) =>
   builder.selectFrom('domains').select('publish_mode').where('id', '=', p.id),
@@ -76,7 +77,11 @@ export async function savePublished(
   const left = await unsaved(session, { domain_id: domainId, ids: JSON.stringify(ids) });
   if (left.length === 0) return;
   const saved = { ids: JSON.stringify(left.map(({ id }) => id)) };
-  await Promise.all([saveRules(session, saved), savePatterns(session, saved)]);
+  await Promise.all([
+    saveRules(session, saved),
+    savePatterns(session, saved),
+    savePublishedUses(session, saved.ids),
+  ]);
 }
 
 /** After a rule was created: nodes have none. */

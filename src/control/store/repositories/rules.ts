@@ -13,7 +13,9 @@ import {
   type Session,
   statement,
 } from '../database/statement.ts';
+import type { ListUse } from '../tables/lists.ts';
 import type { PatternRow, RuleContentRow, RuleCosts, RuleRow } from '../tables/rules.ts';
+import { putUses } from './list-uses.ts';
 import { forgetCreated, saveCreated, savePublished } from './published-rules.ts';
 import {
   addRules,
@@ -41,6 +43,8 @@ export interface RuleWrite {
    * What the rule adds to its domain's budgets, besides its octets. Omitted: nothing in an insert, unchanged in an update.
    */
   readonly costs?: { readonly addresses: number; readonly patterns: readonly PatternRow[] };
+  /** The lists that `body` names. Omitted: none in an insert, unchanged in an update. */
+  readonly lists?: readonly ListUse[];
 }
 
 /** A rule to insert. */
@@ -335,6 +339,7 @@ export function ruleWrites(session: Session) {
       await fileBeside(session, inserted.id, rule);
       const patterns = rule.costs?.patterns ?? [];
       if (patterns.length > 0) await putPatterns(session, inserted, patterns);
+      if (rule.lists !== undefined && rule.lists.length > 0) await putUses(session, inserted, rule.lists);
       await addRules(session, { domainId: rule.domain_id, ids: [inserted.id], by: 1 });
       await saveCreated(session, inserted);
       return inserted;
@@ -343,7 +348,7 @@ export function ruleWrites(session: Session) {
     async update(key: RuleKey, change: RuleWrite & { readonly updated_at: number }): Promise<RuleRow | null> {
       await lockDomain(session, key.domain_id);
       const { id, domain_id, type } = key;
-      const { priority, body, updated_at, costs } = change;
+      const { priority, body, updated_at, costs, lists } = change;
       const addresses = costs?.addresses ?? null;
       const totals = { domainId: domain_id, ids: [id] };
       await savePublished(session, domain_id, [id]);
@@ -354,6 +359,7 @@ export function ruleWrites(session: Session) {
       ]);
       if (row !== null) await fileBeside(session, id, change);
       if (row !== null && costs !== undefined) await putPatterns(session, row, costs.patterns);
+      if (row !== null && lists !== undefined) await putUses(session, row, lists);
       await addRules(session, { ...totals, by: 1 });
       return row;
     },

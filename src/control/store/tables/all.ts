@@ -4,6 +4,7 @@ import { invoices, quotaNotices, suspensions, ticketMessages, tickets, wallets }
 import { acmeAccounts, certificateOrders, certificateSets, certificates } from './certificates.ts';
 import type { Queried, Table } from './describe.ts';
 import { domainGroups, domainMembers, domains, invitations, recordScans, subscriptions } from './domains.ts';
+import { listBlobs, listEntries, lists, listUses, planLists, publishedListUses } from './lists.ts';
 import { cacheContents, nodeAllowances, nodeBatches, nodeReports, nodes, nodeTokens } from './nodes.ts';
 import {
   accountContacts,
@@ -82,6 +83,12 @@ const TABLES = {
   manifest,
   manifest_position: manifestPosition,
   cache_purges: cachePurges,
+  lists,
+  list_entries: listEntries,
+  list_blobs: listBlobs,
+  plan_lists: planLists,
+  list_uses: listUses,
+  published_list_uses: publishedListUses,
   nodes,
   node_tokens: nodeTokens,
   domain_groups: domainGroups,

@@ -17,6 +17,8 @@ export const outbox = table(
     at: time(),
     reason: text(),
     claimed_until: time().preset(0),
+    /** Only the content of lists has changed, so that the rules need not be compiled again. */
+    lists_only: flag().preset(0).since(24),
   },
   { indexes: { outbox_by_domain: ['domain_id', 'id'] } },
 );

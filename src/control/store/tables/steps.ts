@@ -160,6 +160,8 @@ WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);`,
   NONE,
   // 23: invariants.
   NONE,
+  // 24: named lists.
+  NONE,
 ];
 
 /** The version of this edgeplan's tables. */
