@@ -81,6 +81,8 @@ export const MAX_SCANNED_ENTRIES = 10_000;
 export const MAX_LIST_OCTETS = 25_165_824;
 /** Maximum size, in octets, of a sealed list, with its tables, which are powers of two. */
 export const MAX_SEALED_LIST = 33_554_432;
+/** Maximum size, in octets, of all lists of a domain's plan together: half of what a node has for opened plans by default. */
+export const MAX_PLAN_LIST_OCTETS = 134_217_728;
 /** Maximum number of lists of a domain, and of an account: as many rule sets name, and room for those being prepared. */
 export const MAX_LISTS = 200;
 /** Maximum number of lists that the rules of a domain name, since a request may ask each of them. */
