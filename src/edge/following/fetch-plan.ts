@@ -130,7 +130,7 @@ async function download(digest: string, fetch: (digest: string) => Promise<Uint8
   const found = sha256Hex(bytes);
   if (found === digest) return bytes;
   throw new PlanRefusal(
-    `the digest of what was fetched is \`${found}\`, the manifest says \`${digest}\``,
+    `the digest of what was fetched is \`${found}\`, and \`${digest}\` was asked for`,
     false,
   );
 }
