@@ -9,9 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { SyncState } from '../../src/edge/following/sync-run.ts';
+import { digestsIn } from '../../src/engine/plan/list-digests.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
+import { addressList, hexOf } from '../support/listed-plans.ts';
 import { namedPlans } from '../support/named-plans.ts';
 import { addDomain, addDrop, changeDomain, type House, openHouse, until } from '../support/publish-setup.ts';
+import { addList, addListDrop, changeList } from '../support/stored-lists.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHILD = join(ROOT, 'dist/support/edge-follower-child.js');
@@ -147,6 +150,75 @@ test('a node killed at any moment restarts with whole plans, none older than the
   }
   expect(files.every((file) => /^[0-9a-f]{64}$/.test(file))).toBe(true);
 }, 420_000);
+
+test('a node killed while a list changes serves each plan with the list that it names', async () => {
+  const names = Array.from({ length: 6 }, (_, index) => `l${index}.test`);
+  const owner = { account_id: house.accountId, domain_id: null };
+  const contents = ['192.0.2.1', '192.0.2.99'] as const;
+  const list = await addList(house, owner, { name: 'bad', values: [contents[0]] });
+  // The child asks from the first of these addresses.
+  for (const name of names)
+    await addListDrop(house, await addDomain(house, name), { list: 'bad', path: '/p1' });
+  const listed = new Map(contents.map((value, index) => [hexOf(addressList(value)), 1 - index]));
+  let child = await start(names);
+  await until(async () => (await child.ask()).served.every(({ count }) => count === 1), 'the first list');
+  let torn = 0;
+  for (let round = 1; round < 5 || (torn === 0 && round < 30); round++) {
+    await changeList(house, list, [contents[round % 2]!]);
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 150));
+    await child.kill();
+    const named = namedPlans(join(folder, 'node'));
+    const isStray = (file: string): boolean => !named.has(file) && !listed.has(file);
+    if (readdirSync(join(folder, 'node/plans')).some(isStray)) torn++;
+    proxy.target = 0;
+    child = await start(names);
+    for (const { name, revision, count } of child.first.served) {
+      const domain = (await house.store.latest.domains.byName(name))!;
+      const { digest } = (await house.store.latest.plans.get(domain.id, revision!))!;
+      const [found] = digestsIn((await house.store.latest.plans.blob(digest!))!);
+      expect([name, count]).toEqual([name, listed.get(found!)]);
+    }
+    proxy.target = house.port;
+  }
+  await changeList(house, list, [contents[0]]);
+  await until(isOut, 'the last revisions');
+  const current = (await house.store.latest.plans.current(names[0]!))!.revision;
+  await until(
+    async () =>
+      (await child.ask()).served.every(({ count, revision }) => count === 1 && revision! >= current - 1),
+    'the last list',
+  );
+  const isTidy = (): boolean => {
+    const named = namedPlans(join(folder, 'node'));
+    return readdirSync(join(folder, 'node/plans')).every((file) => named.has(file) || listed.has(file));
+  };
+  await until(isTidy, 'no file too many');
+}, 420_000);
+
+test('a node that has no room for a list serves the old one, reports it, and continues when there is room', async () => {
+  const domain = await addDomain(house, 'shop.test');
+  const owner = { account_id: null, domain_id: domain.id };
+  const list = await addList(house, owner, { name: 'bad', values: ['192.0.2.99'] });
+  await addListDrop(house, domain, { list: 'bad', path: '/p1' });
+  const child = await start(['shop.test']);
+  await until(async () => {
+    const { state, served } = await child.ask();
+    return state.pending === 0 && served[0]?.revision != null && (await isOut());
+  }, 'the first list');
+  const before = (await child.ask()).served[0]!.revision!;
+  fillDisk(child);
+  await changeList(house, list, ['192.0.2.1']);
+  await until(async () => (await child.ask()).state.failing.length > 0, 'the failure');
+  const { state, served } = await child.ask();
+  expect(state.failing[0]).toMatchObject({ domain: 'shop.test', revision: before + 1 });
+  expect(state.failing[0]?.reason).toBe('the node cannot keep the plan: EFBIG');
+  expect(served[0]).toMatchObject({ revision: before, count: 0 });
+  freeDisk(child);
+  await until(async () => (await child.ask()).served[0]?.count === 1, 'the changed list');
+  expect((await child.ask()).state.failing).toEqual([]);
+});
+
+const isOut = async (): Promise<boolean> => (await house.store.latest.outbox.backlog()).rows === 0;
 
 /** No file may grow beyond a few octets from now on: every write fails, as on a full disk. */
 function fillDisk({ process: { pid } }: Child): void {

@@ -4,8 +4,9 @@ import {
   EVERYTHING,
   makePlan,
   type PlanSubject,
-  readSubject,
+  readContent,
 } from '../../src/control/publishing/make-plan.ts';
+import { createListCache } from '../../src/control/publishing/plan-lists.ts';
 import {
   createPlanMaker,
   type PlanMaker,
@@ -71,8 +72,8 @@ describe.each(testDatabases())('a plan of many rules on $kind', (database) => {
 
   /** The plan as it is made without a thread. */
   async function planOf(subject: PlanSubject, revision: number): Promise<Buffer> {
-    const rows = await store.read((tx) => readSubject(tx, subject));
-    return Buffer.from(makePlan(rows!, revision));
+    const content = await store.read((tx) => readContent(tx, subject, createListCache()));
+    return Buffer.from(makePlan(content!, revision));
   }
 
   /** Turns of the event loop until something has settled. */

@@ -37,6 +37,7 @@ describe.each(testDatabases())('publishing at a pace on $kind', (database) => {
     });
     const real = createPlanMaker({ store });
     const plans: PlanMaker = {
+      ...real,
       async make(subject, revision) {
         begun.push(subject.domain);
         if (subject.domain === slow.name) {
@@ -45,7 +46,6 @@ describe.each(testDatabases())('publishing at a pace on $kind', (database) => {
         }
         return real.make(subject, revision);
       },
-      close: () => real.close(),
     };
     publisher = createPublisher({
       store,

@@ -151,7 +151,10 @@ for (const database of everyDatabase()) {
       // As when two processes have one of the two each: the new domain comes out before the old one's tombstone.
       const { publishDomain } = await import('../../src/control/publishing/publish.ts');
       const { createPlanMaker } = await import('../../src/control/publishing/plan-maker.ts');
-      const tools = { store, plans: createPlanMaker({ store }), clock: Date.now };
+      const { createListSealer } = await import('../../src/control/publishing/seal-lists.ts');
+      const plans = createPlanMaker({ store });
+      const lists = createListSealer({ store, plans, clock: Date.now, cache: plans.cache });
+      const tools = { store, plans, lists, clock: Date.now };
       await publishDomain({ domain_id: second.id, domain: 'shop.test' }, tools);
       await publishDomain({ domain_id: first.id, domain: 'shop.test' }, tools);
       expect(await publishDomain({ domain_id: first.id, domain: 'shop.test' }, tools)).toBeNull();

@@ -24,7 +24,7 @@ import * as noticeContact from './routes/notification-settings.ts';
 import * as noticeSettings from './routes/notification-settings.ts';
 import * as notifications from './routes/notifications.ts';
 import * as plans from './routes/plans.ts';
-import { plan as planOctets, signatures } from './routes/plans.ts';
+import { listOctets, plan as planOctets, signatures } from './routes/plans.ts';
 import { recommendations } from './routes/recommendations.ts';
 import * as records from './routes/records.ts';
 import * as recordBatches from './routes/records-batch.ts';
@@ -150,6 +150,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/domains/{domain}/plans/{revision}/diff/{other}', permission: 'domain.view', ...plans.diff },
   { method: 'GET', path: '/domains/{domain}/plans/{revision}/bytes', permission: 'domain.view', ...planOctets },
   { method: 'GET', path: '/domains/{domain}/plans/{revision}/signatures', permission: 'domain.view', ...signatures },
+  { method: 'GET', path: '/domains/{domain}/plans/{revision}/lists/{digest}', permission: 'domain.view', ...listOctets },
   { method: 'POST', path: '/domains/{domain}/plans/{revision}/rollback', permission: 'rules.edit', ...plans.rollback },
   { method: 'POST', path: '/domains/{domain}/simulate', permission: 'domain.view', asks: true, ...questions.simulate },
   { method: 'GET', path: '/domains/{domain}/diff', permission: 'domain.view', ...diff },
@@ -170,6 +171,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/nodes/feed', permission: 'node', ...feed.follow },
   { method: 'GET', path: '/nodes/manifest', permission: 'node', ...feed.manifest },
   { method: 'GET', path: '/nodes/plans/{digest}', permission: 'node', ...feed.plan },
+  { method: 'GET', path: '/nodes/lists/{digest}', permission: 'node', ...feed.list },
   { method: 'GET', path: '/nodes/certificates/{domain}', permission: 'node', ...feed.certificates },
   { method: 'GET', path: '/nodes/purges/{domain}', permission: 'node', ...feed.purges },
   { method: 'GET', path: '/nodes/self', permission: 'node', ...feed.self },

@@ -3335,6 +3335,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/plans/{revision}/lists/{digest}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Fetch a sealed list that the plan of a revision names by digest, as nodes evaluate it; `edgeplan-digest` is its SHA-256
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainPlansByRevisionListsByDigest"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/plans/{revision}/rollback": {
         readonly parameters: {
             readonly query?: never;
@@ -17870,6 +17890,11 @@ export interface operations {
                                 readonly now?: unknown;
                             }[];
                         }[];
+                        readonly lists?: readonly {
+                            readonly name: string;
+                            readonly before: string | null;
+                            readonly after: string | null;
+                        }[];
                         readonly proof?: {
                             /** @description proved: hosts and rules decide every request alike */
                             readonly equivalent: boolean;
@@ -18590,6 +18615,42 @@ export interface operations {
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
+    readonly getDomainPlansByRevisionListsByDigest: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly revision: number;
+                /** @description the SHA-256 of the sealed plan, 64 lower-case hex digits */
+                readonly digest: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Fetch a sealed list that the plan of a revision names by digest, as nodes evaluate it; `edgeplan-digest` is its SHA-256 */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": string;
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     readonly postDomainPlansByRevisionRollback: {
         readonly parameters: {
             readonly query?: {
@@ -18741,6 +18802,11 @@ export interface operations {
                                 readonly was?: unknown;
                                 readonly now?: unknown;
                             }[];
+                        }[];
+                        readonly lists?: readonly {
+                            readonly name: string;
+                            readonly before: string | null;
+                            readonly after: string | null;
                         }[];
                         readonly proof?: {
                             /** @description proved: hosts and rules decide every request alike */

@@ -1,6 +1,8 @@
 /** Prints and compares sealed plans, page by page. */
 import { type FieldPath, formatPath } from '../../base/diagnostics/diagnostic.ts';
 import { servesNow } from '../../engine/evaluator/facts.ts';
+import type { FindList } from '../../engine/evaluator/lists.ts';
+import { listDigests } from '../../engine/plan/list-digests.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
 import { proveChanges } from '../../workbench/proofs/changes.ts';
 import { diffPlans, type PlanSide, type RuleChange } from '../../workbench/proofs/diff.ts';
@@ -23,8 +25,8 @@ interface Entry {
 }
 
 /** A page of the answer of `/diff`. @throws PlanFault */
-export function compareRevisions({ from, to, before, after, proof, page }: DiffJob): string {
-  return comparePlans({ before, after, proof, page, head: { from, to }, cursor: `${from}-${to}` });
+export function compareRevisions({ from, to, before, after, proof, page }: DiffJob, lists: FindList): string {
+  return comparePlans({ before, after, proof, page, lists, head: { from, to }, cursor: `${from}-${to}` });
 }
 
 /** Two sealed plans, and the page of their differences. */
@@ -34,6 +36,8 @@ export interface ComparedPlans {
   readonly after: Uint8Array | null;
   readonly proof: boolean;
   readonly page: AnswerPage;
+  /** The lists that the plans name by digest, for the proof; absent: they name none. */
+  readonly lists?: FindList | undefined;
   /** The first fields of the answer. */
   readonly head: object;
   /** The beginning of the cursor of the next page. */
@@ -44,10 +48,11 @@ export interface ComparedPlans {
  * The differences of two plans as JSON text. Entries of its pages are the changes of hosts, then those of rules, then those of
  * outcomes. @throws PlanFault
  */
-export function comparePlans({ before, after, proof, page, ...around }: ComparedPlans): string {
+export function comparePlans({ before, after, proof, page, lists: find, ...around }: ComparedPlans): string {
   const sides = { before: opened(before), after: opened(after) };
-  const { hosts, rules, ...rest } = diffPlans(sides.before, sides.after);
-  const outcomes = proof ? proveOutcomes(before, after) : null;
+  const { hosts, rules, same, ...rest } = diffPlans(sides.before, sides.after);
+  const lists = listChanges(sides.before, sides.after);
+  const outcomes = proof ? proveOutcomes({ before, after, lists: find, isListed: lists.length > 0 }) : null;
   const entries = [
     ...entriesOf('hosts', hosts),
     ...entriesOf('rules', rules),
@@ -55,7 +60,8 @@ export function comparePlans({ before, after, proof, page, ...around }: Compared
   ];
   const counts = { hosts: hosts.length, ...countRules(rules) };
   const proved = proof ? { proof: outcomes?.summary ?? null } : {};
-  const head = { ...around.head, ...rest, counts, ...proved };
+  const listed = lists.length === 0 ? {} : { lists };
+  const head = { ...around.head, same: same && lists.length === 0, ...rest, ...listed, counts, ...proved };
   const { parts, note, shortened } = pageOf(entries, page, head);
   const next = note.next === null ? null : `${around.cursor}-${note.next}`;
   const { hosts: hostsShown = [], rules: rulesShown = [], outcomes: outcomesShown = [] } = parts;
@@ -71,6 +77,26 @@ export function comparePlans({ before, after, proof, page, ...around }: Compared
 
 function opened(bytes: Uint8Array | null): PlanSide {
   return { opened: bytes === null ? null : openPlan(bytes) };
+}
+
+/** A list whose content differs. */
+interface ListChange {
+  readonly name: string;
+  /** SHA-256 of its sealed form, 64 hex digits; `null`: the plan does not name it by digest. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** The lists that two plans name by digest and that differ, by name. */
+function listChanges(before: PlanSide, after: PlanSide): readonly ListChange[] {
+  const [was, now] = [before, after].map(
+    ({ opened: side }) =>
+      new Map(side === null ? [] : listDigests(side.plan).map(({ name, digest }) => [name, digest] as const)),
+  );
+  return [...new Set([...was!.keys(), ...now!.keys()])]
+    .sort()
+    .map((name) => ({ name, before: was!.get(name) ?? null, after: now!.get(name) ?? null }))
+    .filter((change) => change.before !== change.after);
 }
 
 function countRules(rules: readonly RuleChange[]): Readonly<Record<RuleChange['change'], number>> {
@@ -186,16 +212,22 @@ interface ProvedOutcomes {
 /** Open pairs of an answer: the remedy is the same for all, to compare with requests. */
 const MAX_OPEN = 50;
 
+interface ProvedPlans extends Pick<ComparedPlans, 'before' | 'after' | 'lists'> {
+  /** Whether lists differ, whose entries the proof does not compare. */
+  readonly isListed: boolean;
+}
+
 /** Proves the changes; `null`: one of the plans is a tombstone, or serves nothing. @throws PlanFault */
-function proveOutcomes(before: Uint8Array | null, after: Uint8Array | null): ProvedOutcomes | null {
+function proveOutcomes({ before, after, lists, isListed }: ProvedPlans): ProvedOutcomes | null {
   if (before === null || after === null) return null;
-  const sides = [before, after].map((bytes) => ({ opened: openPlan(bytes), bytes }));
+  const found = lists === undefined ? {} : { lists };
+  const sides = [before, after].map((bytes) => ({ opened: openPlan(bytes), bytes, ...found }));
   const input = changeInput(sides[0]!, sides[1]!);
   const subjects = { before: input.before.subject, after: input.after.subject };
   if (![subjects.before, subjects.after].every(({ loaded }) => servesNow(loaded.plan))) return null;
   const proved = proveChanges(input);
   const { changes, open } = describedChanges(proved, subjects);
-  const complete = !proved.isIncomplete && open.length === 0;
+  const complete = !proved.isIncomplete && open.length === 0 && !isListed;
   const equivalent = changes.length === 0 && complete;
   return {
     changes,

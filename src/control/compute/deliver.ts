@@ -1,7 +1,9 @@
 /** Runs one job and returns its result or its failure as plain values, which can be posted from thread to thread. */
 import { type Diagnostic, describeDiagnostic, diagnosticFields } from '../../base/diagnostics/diagnostic.ts';
 import { StoreFault, type StoreFaultCode } from '../../base/storage/fault.ts';
+import type { FindList } from '../../engine/evaluator/lists.ts';
 import { PlanFault } from '../../engine/plan/layout.ts';
+import { digestsIn } from '../../engine/plan/list-digests.ts';
 import { openSignatures } from '../../engine/plan/open-signatures.ts';
 import { loadSignatures } from '../../engine/waf/load/load.ts';
 import { describeMistakes } from '../../rules/model/report.ts';
@@ -10,7 +12,8 @@ import type { RuleNote, TraceDocument } from '../../workbench/simulation/documen
 import { type Signatures, simulate } from '../../workbench/simulation/simulate.ts';
 import { readRecordInput } from '../dns/record-data.ts';
 import { parseZone } from '../dns/zone-file/parse.ts';
-import { readDomainRows, toRuleSet } from '../publishing/make-plan.ts';
+import { toRuleSet } from '../publishing/make-plan.ts';
+import { createListCache, openLists } from '../publishing/plan-lists.ts';
 import { readFactRows, toFacts } from '../recommendations/read-facts.ts';
 import { printRecommendation, recommend } from '../recommendations/recommend.ts';
 import type { Snapshots } from '../store/database/open.ts';
@@ -28,10 +31,11 @@ import {
   short,
   takePage,
 } from './compare.ts';
-import { checkDraft, compareDraft, provedText } from './draft.ts';
+import { checkDraft, compareDraft, provedText, readListedRows } from './draft.ts';
 import type {
   AnalysisJob,
   AnswerPage,
+  DiffJob,
   HitsJob,
   Job,
   JobKind,
@@ -75,9 +79,9 @@ function resultOf(job: Job, snapshots: Snapshots): JobResults[JobKind] | Promise
     case 'analysis':
       return analyse(job, snapshots);
     case 'simulate':
-      return simulatePage(job);
+      return simulatePage(job, snapshots);
     case 'diff':
-      return compareRevisions(job);
+      return diffPage(job, snapshots);
     case 'draft_diff':
       return compareDraft(job, snapshots);
     case 'draft_check':
@@ -109,7 +113,7 @@ function resultOf(job: Job, snapshots: Snapshots): JobResults[JobKind] | Promise
 
 /** The findings from index `from` on, at most `limit` and `MAX_RESULT_PAGE_OCTETS`. @throws StoreFault */
 async function analyse({ domain, from, limit }: AnalysisJob, snapshots: Snapshots): Promise<ListPage> {
-  const rows = await snapshots.read((tx) => readDomainRows(tx, domain));
+  const rows = await snapshots.read((tx) => readListedRows(tx, domain));
   const findings = lintRuleSet(toRuleSet(rows));
   const texts: string[] = [];
   let octets = 0;
@@ -148,9 +152,27 @@ async function recommendPage(job: RecommendJob, snapshots: Snapshots): Promise<L
 /** The signature set this thread used last. */
 let loaded: Signatures | null = null;
 
-/** The page as JSON text. @throws PlanFault when this build cannot read the plan */
-function simulatePage({ bytes, digest, revision, signatures, asked, limit, from }: SimulateJob): string {
+/** The lists that this thread used last. */
+const listCache = createListCache();
+
+/** The lists that sealed plans name. @throws StoreFault, PublishFault when the store has lost one */
+async function findLists(plans: readonly (Uint8Array | null)[], snapshots: Snapshots): Promise<FindList> {
+  const digests = new Set(plans.flatMap((bytes) => (bytes === null ? [] : digestsIn(bytes))));
+  if (digests.size === 0) return () => null;
+  const lists = await snapshots.read((tx) => openLists(tx, [...digests], listCache));
+  return (digest) => lists.get(digest) ?? null;
+}
+
+/** A page of the differences. @throws PlanFault, StoreFault */
+async function diffPage(job: DiffJob, snapshots: Snapshots): Promise<string> {
+  return compareRevisions(job, job.proof ? await findLists([job.before, job.after], snapshots) : () => null);
+}
+
+/** The page as JSON text. @throws PlanFault when this build cannot read the plan; StoreFault */
+async function simulatePage(job: SimulateJob, snapshots: Snapshots): Promise<string> {
+  const { bytes, digest, revision, signatures, asked, limit, from } = job;
   const subject = {
+    lists: await findLists([bytes], snapshots),
     bytes,
     digest: `sha256:${digest}`,
     name: `revision ${revision}`,

@@ -14,6 +14,7 @@ import { breachText } from '../../workbench/rule-tests/run.ts';
 import { witnessText } from '../../workbench/simulation/render-changes.ts';
 import { PublishFault } from '../publishing/fault.ts';
 import { type DomainRows, readDomainRows, readPublishedRows, toRuleSet } from '../publishing/make-plan.ts';
+import { listsWithEntries } from '../publishing/plan-lists.ts';
 import type { Snapshots } from '../store/database/open.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
@@ -23,6 +24,11 @@ import type { CheckedDraft, DraftCheckJob, DraftComparison, DraftDiffJob, Invari
 /** The number of the draft in the same snapshot as its rows. */
 async function editOf(tx: ReadTransaction, { id }: DomainRow): Promise<number> {
   return (await tx.drafts.get(id))?.edit ?? 0;
+}
+
+/** The rows of a domain with the entries of the lists that its rules name. */
+export async function readListedRows(tx: ReadTransaction, domain: DomainRow): Promise<DomainRows> {
+  return { ...(await readDomainRows(tx, domain)), lists: await listsWithEntries(tx, domain.id, 'stored') };
 }
 
 /** The sealed plan of the rows of a domain that serves. @throws PublishFault if they do not compile */
@@ -40,8 +46,11 @@ export async function compareDraft(
 ): Promise<DraftComparison> {
   const { edit, published, draft } = await snapshots.read(async (tx) => ({
     edit: await editOf(tx, domain),
-    published: await readPublishedRows(tx, domain),
-    draft: await readDomainRows(tx, domain),
+    published: {
+      ...(await readPublishedRows(tx, domain)),
+      lists: await listsWithEntries(tx, domain.id, 'published'),
+    },
+    draft: await readListedRows(tx, domain),
   }));
   const [before, after] = [planOf(published), planOf(draft)];
   const compared = { before, after, proof, page, head: { edit }, cursor: String(edit) };
@@ -56,7 +65,7 @@ export async function checkDraft({ domain }: DraftCheckJob, snapshots: Snapshots
   const { edit, required, rows } = await snapshots.read(async (tx) => ({
     edit: await editOf(tx, domain),
     required: await tx.invariants.get(domain.id),
-    rows: await readDomainRows(tx, domain),
+    rows: await readListedRows(tx, domain),
   }));
   const checked = { edit, required: required?.edit ?? 0 };
   try {
@@ -103,7 +112,7 @@ function documentsOf(ruleSet: RuleSet, body: string): readonly InvariantDocument
 /** The JSON text of what is proved of the stored rules. @throws StoreFault */
 export async function provedText({ domain }: InvariantsJob, snapshots: Snapshots): Promise<string> {
   const { rows, required } = await snapshots.read(async (tx) => ({
-    rows: await readDomainRows(tx, domain),
+    rows: await readListedRows(tx, domain),
     required: await tx.invariants.get(domain.id),
   }));
   const invariants = required === null ? [] : documentsOf(toRuleSet(rows), required.body);

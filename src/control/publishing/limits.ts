@@ -29,6 +29,19 @@ export const PRUNED_NAMES = 200;
  * 500 names a page stays below what nodes accept.
  */
 export const MAX_PAGE_CHALLENGES = 262_144;
+/**
+ * Maximum size, in octets, of opened lists that a publisher and each thread cache, besides those in use: for the tests of as
+ * many plans as name one changed list, it is read once.
+ */
+export const MAX_OPEN_LIST_OCTETS = 67_108_864;
+/** Lists whose last seals are remembered: more than are sealed while a publication reads its domain. */
+export const RECENT_SEALS = 100;
+/** Entries up to which a list is sealed at once, which takes some 10 ms; a larger one is sealed in the thread. */
+export const SEALED_AT_ONCE = 1_000;
+/** Milliseconds for which a sealed list is stored that nothing refers to: a publication under way may be about to. */
+export const UNUSED_LIST_MS = 3_600_000;
+/** Maximum number of sealed lists removed per transaction: each may have megabytes. */
+export const PRUNED_LISTS = 20;
 /** Revisions of a name between two prunings, besides the hourly ones: a burst stores at most so many plans too many. */
 export const PRUNE_EVERY = 20;
 

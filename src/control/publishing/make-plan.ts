@@ -1,19 +1,22 @@
 /** From a domain's rows to the sealed plan of its next revision: rows, rule set, compile, seal, open and run. */
+
 import { type Diagnostic, describeDiagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
+import { MAX_PLAN_LIST_OCTETS } from '../../base/vocabulary/limits.ts';
 import { compile } from '../../engine/compiler/index.ts';
 import { selfTest } from '../../engine/evaluator/self-test.ts';
 import { seal } from '../../engine/plan/seal.ts';
 import { EDGE_SETTING_NAMES } from '../../rules/model/domain.ts';
 import { pick } from '../../rules/model/form.ts';
 import { parseDomain, parseRecord, parseRule } from '../../rules/model/parse.ts';
-import type { DnsRecord, Domain, Rule, RuleSet } from '../../rules/model/types.ts';
+import type { DnsRecord, Domain, Rule, RuleList, RuleSet } from '../../rules/model/types.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
 import type { RecordRow, RuleContentRow, RuleRow } from '../store/tables/rules.ts';
 import { PublishFault } from './fault.ts';
+import { type ListCache, listsOfDomain, NO_LISTS, openLists, type PlanLists } from './plan-lists.ts';
 
 /** @throws PublishFault `stored_rows`, `compile` or `self_test` */
-export function makePlan(rows: DomainRows, revision: number): Uint8Array {
+export function makePlan({ rows, lists }: PlanContent, revision: number): Uint8Array {
   const ruleSet = toRuleSet(rows);
   const { plan, diagnostics } = compileOrFault(ruleSet);
   if (hasErrors(diagnostics)) {
@@ -24,7 +27,7 @@ export function makePlan(rows: DomainRows, revision: number): Uint8Array {
     );
   }
   const bytes = seal(plan, { revision });
-  assertPublishable(bytes, { domain: rows.domain.name, revision });
+  assertPublishable(bytes, { domain: rows.domain.name, revision, lists });
   return bytes;
 }
 
@@ -51,13 +54,31 @@ export function mayServe(domain: Pick<DomainRow, 'status' | 'suspended'>): boole
   return (domain.status === 'active' || domain.status === 'moved') && !domain.suspended;
 }
 
-/** All rows of a domain that nodes run; `null` if it is gone or must not serve. */
-export async function readSubject(
+/** What a plan is made of. */
+export interface PlanContent {
+  readonly rows: DomainRows;
+  /** The opened lists that the rules name. */
+  readonly lists: PlanLists;
+}
+
+/**
+ * All rows of a domain that nodes run; `null` if it is gone or must not serve, or if its rules name a list that was never
+ * sealed, which is newer than the publication. @throws PublishFault `blob`
+ */
+export async function readContent(
   tx: ReadTransaction,
   { domain_id, entitlements }: PlanSubject,
-): Promise<DomainRows | null> {
+  cache: ListCache,
+): Promise<PlanContent | null> {
   const domain = await tx.domains.get(domain_id);
-  return domain === null || !mayServe(domain) ? null : readPublishedRows(tx, domain, entitlements);
+  if (domain === null || !mayServe(domain)) return null;
+  const rows = await readPublishedRows(tx, domain, entitlements);
+  const named = await listsOfDomain(tx, domain_id);
+  if (named.length === 0) return { rows, lists: NO_LISTS };
+  const lists = named.flatMap(({ name, kind, digest }) => (digest === null ? [] : [{ name, kind, digest }]));
+  if (lists.length < named.length) return null;
+  const digests = lists.map(({ digest }) => digest);
+  return { rows: { ...rows, lists }, lists: await openLists(tx, digests, cache) };
 }
 
 /**
@@ -66,10 +87,27 @@ export async function readSubject(
  */
 export function assertPublishable(
   bytes: Uint8Array,
-  { domain, revision }: { readonly domain: string; readonly revision: number },
+  { domain, revision, lists = NO_LISTS }: PublishedAs,
 ): void {
-  const wrong = selfTest(bytes, { domain, revision, refusesNoHost: true });
+  const octets = [...lists.values()].reduce((sum, list) => sum + list.octets, 0);
+  if (octets > MAX_PLAN_LIST_OCTETS) {
+    const most = `at most ${MAX_PLAN_LIST_OCTETS} are possible`;
+    throw new PublishFault(
+      'self_test',
+      `the lists of \`${domain}\` have ${octets} octets when they are compiled, ${most}`,
+    );
+  }
+  const find = (digest: string) => lists.get(digest) ?? null;
+  const wrong = selfTest(bytes, { domain, revision, refusesNoHost: true, lists: find });
   if (wrong !== null) throw new PublishFault('self_test', wrong);
+}
+
+/** What the bytes are published as, and the lists that they name. */
+export interface PublishedAs {
+  readonly domain: string;
+  readonly revision: number;
+  /** Absent: it names none. */
+  readonly lists?: PlanLists;
 }
 
 // From the store's rows to what the compiler reads. Checked again on the way: once before writing, once after reading.
@@ -82,6 +120,8 @@ export interface DomainRows {
   readonly contents: readonly RuleContentRow[];
   /** What the owner has bought holds no WebSockets. */
   readonly websocketsOff: boolean;
+  /** The lists that the rules name; absent: none, or of no use to the reader. */
+  readonly lists?: readonly RuleList[];
 }
 
 /** Of what a domain's owner has bought, what nodes enforce. */
@@ -135,6 +175,7 @@ export function toRuleSet(rows: DomainRows): RuleSet {
     domain: toDomain(rows),
     records: rows.records.map((row) => toRecord(row, rows.domain.name)),
     rules: rows.rules.map((row) => toRule(row, contents.get(row.id))),
+    ...(rows.lists === undefined ? {} : { lists: rows.lists }),
   };
 }
 

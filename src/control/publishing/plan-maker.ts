@@ -1,5 +1,5 @@
 /**
- * Makes plans without delaying the API: small ones at once, large ones in a thread, which reads their rows by itself and is
+ * Makes plans, and seals lists, without delaying the API: small ones at once, large ones in a thread, which reads their rows by itself and is
  * started when the first of them comes. A thread that dies, or takes too long, fails what it was asked for, which is tried
  * again later like any publication that failed, in a new thread.
  */
@@ -9,8 +9,16 @@ import { Worker } from 'node:worker_threads';
 import { StoreFault } from '../../base/storage/fault.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
-import { makePlan, type PlanSubject, readSubject } from './make-plan.ts';
-import type { PlanOrder, PlanResult, PlanThreadData } from './plan-thread.ts';
+import { SEALED_AT_ONCE } from './limits.ts';
+import { makePlan, type PlanSubject, readContent } from './make-plan.ts';
+import {
+  createListCache,
+  type ListCache,
+  type ListSubject,
+  type SealedContent,
+  sealContent,
+} from './plan-lists.ts';
+import type { Ordered, PlanOrder, PlanResult, PlanThreadData } from './plan-thread.ts';
 
 export interface PlanMaker {
   /**
@@ -18,6 +26,10 @@ export interface PlanMaker {
    * @throws PublishFault, StoreFault
    */
   make(subject: PlanSubject, revision: number): Promise<Uint8Array | null>;
+  /** The sealed list as it is now; `null` if it is gone. @throws PublishFault, StoreFault */
+  seal(list: ListSubject): Promise<SealedContent | null>;
+  /** The opened lists of this process. */
+  readonly cache: ListCache;
   /** Ends the thread; its open requests fail. */
   close(): Promise<void>;
 }
@@ -53,8 +65,11 @@ async function isSmall(tx: ReadTransaction, domainId: number): Promise<boolean> 
   return entries <= AT_ONCE && octets <= AT_ONCE_OCTETS;
 }
 
+/** What a thread has made. */
+type Delivered = Extract<PlanResult, { readonly kind: 'made' | 'sealed' }>;
+
 interface Waiting {
-  readonly resolve: (bytes: Uint8Array | null) => void;
+  readonly resolve: (result: Delivered) => void;
   readonly reject: (fault: PublishFault | StoreFault) => void;
   readonly timer: NodeJS.Timeout;
 }
@@ -70,6 +85,7 @@ export interface PlanMakerOptions {
 export function createPlanMaker(options: PlanMakerOptions): PlanMaker {
   const { store, file = threadFile(), makeMs = MAKE_MS, heapMb = THREAD_HEAP_MB } = options;
   const waiting = new Map<number, Waiting>();
+  const cache = createListCache();
   let thread: Worker | null = null;
   let given = 0;
   let closed = false;
@@ -100,7 +116,7 @@ export function createPlanMaker(options: PlanMakerOptions): PlanMaker {
     });
     own.on('message', (delivery: PlanResult) => {
       const order = settle(delivery.number);
-      if (delivery.kind === 'made') order?.resolve(delivery.bytes);
+      if (delivery.kind === 'made' || delivery.kind === 'sealed') order?.resolve(delivery);
       else order?.reject(faultOf(delivery));
     });
     own.on('error', (error) => lose(own, `the thread that makes plans has failed: ${error.message}`, error));
@@ -108,7 +124,7 @@ export function createPlanMaker(options: PlanMakerOptions): PlanMaker {
     return own;
   }
 
-  function order(code: URL, { subject, revision }: Omit<PlanOrder, 'number'>): Promise<Uint8Array | null> {
+  function order(code: URL, ordered: Ordered): Promise<Delivered> {
     if (closed) return Promise.reject(new PublishFault('thread', STOPPED));
     if (waiting.size >= MOST_ORDERS) {
       const message = `${MOST_ORDERS} plans are waiting to be made already`;
@@ -120,20 +136,28 @@ export function createPlanMaker(options: PlanMakerOptions): PlanMaker {
     given += 1;
     const number = given;
     return new Promise((resolve, reject) => {
-      const late = `making the plan of \`${subject.domain}\` took longer than ${makeMs / 1_000} seconds`;
+      const late = `${taskOf(ordered)} took longer than ${makeMs / 1_000} seconds`;
       const timer = setTimeout(() => lose(own, late), makeMs);
       waiting.set(number, { resolve, reject, timer });
-      own.postMessage({ number, subject, revision } satisfies PlanOrder);
+      own.postMessage({ number, ...ordered } satisfies PlanOrder);
     });
   }
 
   return {
+    cache,
     async make(subject, revision) {
-      const rows = await store.read(async (tx) =>
-        file === null || (await isSmall(tx, subject.domain_id)) ? readSubject(tx, subject) : 'large',
+      const content = await store.read(async (tx) =>
+        file === null || (await isSmall(tx, subject.domain_id)) ? readContent(tx, subject, cache) : 'large',
       );
-      if (rows === 'large') return order(file!, { subject, revision });
-      return rows === null ? null : makePlan(rows, revision);
+      if (content !== 'large') return content && makePlan(content, revision);
+      const made = await order(file!, { kind: 'plan', subject, revision });
+      return made.kind === 'made' ? made.bytes : null;
+    },
+    async seal({ id, name, entries }) {
+      const list = { id, name, entries };
+      if (file === null || entries <= SEALED_AT_ONCE) return store.read((tx) => sealContent(tx, list));
+      const sealed = await order(file, { kind: 'list', list });
+      return sealed.kind === 'sealed' ? sealed.content : null;
     },
     async close() {
       closed = true;
@@ -145,7 +169,13 @@ export function createPlanMaker(options: PlanMakerOptions): PlanMaker {
   };
 }
 
-function faultOf(delivery: Exclude<PlanResult, { kind: 'made' }>): PublishFault | StoreFault {
+function taskOf(ordered: Ordered): string {
+  return ordered.kind === 'plan'
+    ? `making the plan of \`${ordered.subject.domain}\``
+    : `sealing the list \`${ordered.list.name}\``;
+}
+
+function faultOf(delivery: Exclude<PlanResult, Delivered>): PublishFault | StoreFault {
   const { message } = delivery;
   return delivery.kind === 'refused'
     ? new PublishFault(delivery.code, message)

@@ -1,22 +1,25 @@
-/** The thread that makes large plans: what `plan-maker.ts` starts. One order after the other, each answered by its number. */
+/** The thread that makes large plans and seals large lists: what `plan-maker.ts` starts. One order after the other, each answered by its number. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../../base/platform/tasks.ts';
 import { StoreFault, type StoreFaultCode } from '../../base/storage/fault.ts';
 import { openSnapshots, type Snapshots } from '../store/database/open.ts';
 import type { StorePlace } from '../store/place.ts';
 import { PublishFault, type PublishFaultCode } from './fault.ts';
-import { makePlan, type PlanSubject, readSubject } from './make-plan.ts';
+import { makePlan, type PlanSubject, readContent } from './make-plan.ts';
+import { createListCache, type ListSubject, type SealedContent, sealContent } from './plan-lists.ts';
 
-/** A plan to make. */
-export interface PlanOrder {
-  readonly number: number;
-  readonly subject: PlanSubject;
-  readonly revision: number;
-}
+/** A plan to make, or a list to seal. */
+export type PlanOrder = { readonly number: number } & Ordered;
+
+/** What is ordered. */
+export type Ordered =
+  | { readonly kind: 'plan'; readonly subject: PlanSubject; readonly revision: number }
+  | { readonly kind: 'list'; readonly list: ListSubject };
 
 /** What became of it. */
 export type PlanResult =
   | { readonly number: number; readonly kind: 'made'; readonly bytes: Uint8Array | null }
+  | { readonly number: number; readonly kind: 'sealed'; readonly content: SealedContent | null }
   | {
       readonly number: number;
       readonly kind: 'refused';
@@ -46,14 +49,26 @@ if (parentPort !== null) {
 
 async function deliver(order: PlanOrder, snapshots: Snapshots): Promise<void> {
   const delivery = await make(order, snapshots);
-  const bytes = delivery.kind === 'made' ? delivery.bytes : null;
+  const bytes = octetsOf(delivery);
   parentPort!.postMessage(delivery, bytes === null ? [] : [bytes.buffer as ArrayBuffer]);
 }
 
-async function make({ number, subject, revision }: PlanOrder, snapshots: Snapshots): Promise<PlanResult> {
+function octetsOf(delivery: PlanResult): Uint8Array | null {
+  if (delivery.kind === 'made') return delivery.bytes;
+  return delivery.kind === 'sealed' ? (delivery.content?.bytes ?? null) : null;
+}
+
+const cache = createListCache();
+
+async function make(order: PlanOrder, snapshots: Snapshots): Promise<PlanResult> {
+  const { number } = order;
   try {
-    const rows = await snapshots.read((tx) => readSubject(tx, subject));
-    return { number, kind: 'made', bytes: rows === null ? null : makePlan(rows, revision) };
+    if (order.kind === 'list') {
+      const content = await snapshots.read((tx) => sealContent(tx, order.list));
+      return { number, kind: 'sealed', content };
+    }
+    const content = await snapshots.read((tx) => readContent(tx, order.subject, cache));
+    return { number, kind: 'made', bytes: content && makePlan(content, order.revision) };
   } catch (error) {
     if (error instanceof PublishFault) {
       return { number, kind: 'refused', code: error.code, message: error.message };

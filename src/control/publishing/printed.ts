@@ -19,7 +19,7 @@ export interface Side {
 
 /**
  * What differs between two revisions, as a unified diff over their printed plans: domain, hosts, rules in evaluation
- * order. Indexes and sizes follow from these and are left out. Empty when nothing differs.
+ * order, lists with their digests. Indexes and sizes follow from these and are left out. Empty when nothing differs.
  * @throws PlanFault as `printSealed`
  */
 export function diffSealed(before: Side, after: Side): string {
@@ -31,8 +31,8 @@ export function diffSealed(before: Side, after: Side): string {
 /** The compared part of a plan as text; empty for a tombstone. */
 function textOf({ bytes }: Side): string {
   if (bytes === null) return '';
-  const { domain, hosts, rules } = printSealed(bytes);
-  return JSON.stringify({ domain, hosts, rules }, null, 2);
+  const { domain, hosts, rules, lists } = printSealed(bytes);
+  return JSON.stringify({ domain, hosts, rules, lists }, null, 2);
 }
 
 // The difference of two texts, line by line, in unified form (as `diff -u` prints it). Myers' greedy algorithm ("An

@@ -3,16 +3,19 @@
  * revision, sealed, stored under its digest and pointed to by the manifest, or a tombstone if the domain must not
  * serve. This file makes one publication; `publisher.ts` finds the work and retries, `feed.ts` sends it to nodes.
  *
- * The steps, in order: read what waits · read the domain's rows in one snapshot · rule set · compile · seal with the next
- * revision · open and run · digest · store blob, history, pointer and outbox in one transaction. Of two that publish one
+ * The steps, in order: read what waits · seal the lists that have changed · read the domain's rows in one snapshot · rule set ·
+ * compile · seal with the next revision · open and run · digest · store blob, history, pointer and outbox in one transaction. If
+ * nothing but the content of lists has changed, the current plan is sealed again with their digests, and nothing is compiled. Of two that publish one
  * domain at once, the later loses on `manifest.revision` and reads again, so no revision is skipped, given twice, or
  * holds less than the one before it.
  */
 import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { isStoreFault } from '../../base/storage/fault.ts';
+import { digestsIn, withListDigests } from '../../engine/plan/list-digests.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import type { Author } from '../store/tables/accounts.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
+import type { ListRow } from '../store/tables/lists.ts';
 import type { ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/tables/plans.ts';
 import { PublishFault } from './fault.ts';
 import {
@@ -20,11 +23,15 @@ import {
   EVERYTHING,
   mayServe,
   type PlanSubject,
+  type PublishedAs,
   type PublishedEntitlements,
 } from './make-plan.ts';
+import { changedLists, findUnchanged, patchLists } from './patch-lists.ts';
+import { listsOfDomain, openLists, storePlan } from './plan-lists.ts';
 import type { PlanMaker } from './plan-maker.ts';
 import { findRolledBack, type RolledBack } from './republish.ts';
 import { readBlob, reseal } from './revisions.ts';
+import type { ListSealer } from './seal-lists.ts';
 
 /** Attempts after which a publication fails as `contended`; the domain is tried again later. */
 const MOST_ATTEMPTS = 8;
@@ -38,6 +45,10 @@ interface Reading {
   readonly current: ManifestRow | null;
   /** What to make a plan of; `null` if the domain is gone or must not serve. */
   readonly subject: PlanSubject | null;
+  /** The lists that may have changed, of those that the plan names. */
+  readonly lists: readonly ListRow[];
+  /** The current plan, if nothing but the content of lists has changed since. */
+  readonly unchanged: Uint8Array | null;
   readonly successor: Successor | null;
   /** What to publish instead of the rows. */
   readonly rolledBack: RolledBack | null;
@@ -60,7 +71,9 @@ interface Made {
 
 export interface PublishTools {
   readonly store: Store;
-  readonly plans: Pick<PlanMaker, 'make'>;
+  readonly plans: Pick<PlanMaker, 'make' | 'cache'>;
+  /** Seals the lists that have changed. */
+  readonly lists: ListSealer;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** What the owner of a domain has bought; absent: everything. */
@@ -75,12 +88,13 @@ export type EntitlementsFor = (tx: ReadTransaction, domain: DomainRow) => Promis
  */
 export async function publishDomain(
   pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
-  { store, plans, clock, entitlementsFor }: PublishTools,
+  tools: PublishTools,
 ): Promise<RevisionRow | null> {
+  const { store, entitlementsFor } = tools;
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
     const reading = await store.read((tx) => read(tx, pending, entitlementsFor));
     if (reading.waiting.length === 0) return null;
-    const made = await make(reading, pending, { plans, clock });
+    const made = await make(reading, pending, tools);
     if (made === null) continue;
     try {
       await store.write(async (tx) => {
@@ -88,7 +102,7 @@ export async function publishDomain(
         await tx.domains.get(pending.domain_id);
         await tx.outbox.release(pending.domain_id);
         for (const { revision, bytes } of made) {
-          if (bytes !== null) await tx.plans.putBlob(revision.digest!, bytes, revision.at);
+          if (bytes !== null) await storePlan(tx, revision.digest!, { bytes, at: revision.at });
         }
         for (const { revision } of made) await tx.plans.publish(revision);
       });
@@ -109,18 +123,28 @@ async function read(
   const current = await tx.plans.current(pending.domain);
   const domain = await tx.domains.get(pending.domain_id);
   if (domain !== null) {
-    const none = { waiting, current, subject: null, successor: null, rolledBack: null };
+    const none = { waiting, current, ...NOTHING };
     if (!mayServe(domain)) return none;
     const rolledBack = await findRolledBack(tx, domain.id, none);
-    if (rolledBack !== null) return { ...none, rolledBack };
+    if (rolledBack !== null) {
+      return { ...none, rolledBack, lists: await changedLists(tx, domain.id, { ...rolledBack, waiting }) };
+    }
     const bought = (await boughtFor?.(tx, domain)) ?? EVERYTHING;
-    return { ...none, subject: { domain_id: domain.id, domain: domain.name, entitlements: bought } };
+    return {
+      ...none,
+      subject: { domain_id: domain.id, domain: domain.name, entitlements: bought },
+      lists: await listsOfDomain(tx, domain.id),
+      unchanged: await findUnchanged(tx, domain.id, none),
+    };
   }
   const holder = await tx.domains.byName(pending.domain);
   const isOut = holder !== null && current !== null && current.domain_id === holder.id;
   const successor = isOut ? await readSuccessor(tx, holder.id) : null;
-  return { waiting, current, subject: null, successor, rolledBack: null };
+  return { waiting, current, ...NOTHING, successor };
 }
+
+/** Of a domain for which no plan is made. */
+const NOTHING = { subject: null, lists: [], unchanged: null, successor: null, rolledBack: null } as const;
 
 async function readSuccessor(tx: ReadTransaction, domainId: number): Promise<Successor | null> {
   const [last] = await tx.plans.list(domainId, { limit: 1 });
@@ -132,18 +156,15 @@ async function readSuccessor(tx: ReadTransaction, domainId: number): Promise<Suc
 async function make(
   reading: Reading,
   pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
-  { plans, clock }: Pick<PublishTools, 'plans' | 'clock'>,
+  tools: Omit<PublishTools, 'entitlementsFor'>,
 ): Promise<readonly Made[] | null> {
   const { waiting, current, subject, successor, rolledBack } = reading;
   const number = (current?.revision ?? 0) + 1;
-  const bytes =
-    rolledBack === null
-      ? subject && (await plans.make(subject, number))
-      : testedAgain(rolledBack, { domain: pending.domain, revision: number });
+  const bytes = await bytesOf(reading, { domain: pending.domain, revision: number }, tools);
   // Deleted or stopped since it was read.
   if (subject !== null && bytes === null) return null;
   const why = reasonOf(waiting);
-  const at = clock();
+  const at = tools.clock();
   const first: Made = {
     revision: {
       domain: pending.domain,
@@ -165,10 +186,27 @@ async function make(
   return [first, { revision: second, bytes: again }];
 }
 
-function testedAgain({ bytes }: RolledBack, expected: Parameters<typeof assertPublishable>[1]): Uint8Array {
-  const sealed = reseal(bytes, expected.revision);
-  assertPublishable(sealed, expected);
-  return sealed;
+/** The sealed plan to publish; `null`: none. The lists that it names are sealed before. */
+async function bytesOf(
+  { subject, lists, unchanged, rolledBack }: Reading,
+  as: Omit<PublishedAs, 'lists'>,
+  tools: Omit<PublishTools, 'entitlementsFor'>,
+): Promise<Uint8Array | null> {
+  const digests = await tools.lists.digestsOf(lists);
+  if (rolledBack !== null) return tested(withListDigests(rolledBack.bytes, digests, as.revision), as, tools);
+  const patched = unchanged && patchLists(unchanged, { lists, digests, revision: as.revision });
+  if (patched !== null) return tested(patched, as, tools);
+  return subject && tools.plans.make(subject, as.revision);
+}
+
+async function tested(
+  bytes: Uint8Array,
+  as: Omit<PublishedAs, 'lists'>,
+  { store, plans }: Pick<PublishTools, 'store' | 'plans'>,
+): Promise<Uint8Array> {
+  const lists = await openLists(store.latest, digestsIn(bytes), plans.cache);
+  assertPublishable(bytes, { ...as, lists });
+  return bytes;
 }
 
 /** Who is named for a revision that covers several writes: the last of them. */

@@ -15,6 +15,7 @@ import type { PublishedRevision, PublisherLog } from './log.ts';
 import { createPlanMaker, type PlanMaker } from './plan-maker.ts';
 import type { EntitlementsFor } from './publish.ts';
 import { pruneAll } from './revisions.ts';
+import { createListSealer } from './seal-lists.ts';
 import { createWaiters } from './waiters.ts';
 
 /** What a publisher works with. */
@@ -77,6 +78,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   };
   const attempts: Attempts = {
     ...{ store, plans, clock, entitlementsFor: options.entitlementsFor, log, steady, wake },
+    lists: createListSealer({ store, plans, clock, cache: plans.cache }),
     failures: new Map(),
     pacing: createPacing(),
     retries: new Set(),

@@ -4,6 +4,7 @@
  */
 import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { HEADER, MAGIC, PLAIN_VERSION, PLAN_VERSION, PlanFault } from '../../engine/plan/layout.ts';
+import { digestsIn } from '../../engine/plan/list-digests.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
 import { type Author, SERVICE } from '../store/tables/accounts.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
@@ -11,6 +12,7 @@ import type { ManifestRow, OutboxRow, PlanHead, RevisionRow } from '../store/tab
 import { PublishFault } from './fault.ts';
 import { REPUBLISH_HEADS } from './limits.ts';
 import { assertPublishable, mayServe } from './make-plan.ts';
+import { createListCache, openLists, storePlan } from './plan-lists.ts';
 import { newestChange, prunedSentence, readBlob, reseal } from './revisions.ts';
 
 /** The name under which the request is stored: the outbox id that every current revision has to cover. */
@@ -118,7 +120,7 @@ export interface RolledBack {
 }
 
 /**
- * The rollback to publish once more: `null` if any waiting row is a change, if the current revision is no
+ * The rollback to publish once more: `null` if any waiting row is a change of rules, records or settings, if the current revision is no
  * rollback, or if its plan cannot be read, so that the rows are all there is to publish.
  */
 export async function findRolledBack(
@@ -127,7 +129,9 @@ export async function findRolledBack(
   { waiting, current }: { readonly waiting: readonly OutboxRow[]; readonly current: ManifestRow | null },
 ): Promise<RolledBack | null> {
   if (current?.digest == null || current.domain_id !== domainId) return null;
-  if (!waiting.every(({ reason }) => reason === REQUEST_REASON || reason.startsWith(FORMAT))) return null;
+  const leavesIt = ({ reason, lists_only }: OutboxRow): boolean =>
+    lists_only || reason === REQUEST_REASON || reason.startsWith(FORMAT);
+  if (!waiting.every(leavesIt)) return null;
   const revision = await tx.plans.get(domainId, current.revision);
   if (revision === null || !isRollback(revision)) return null;
   const [reason = ''] = revision.reason.split(';', 1);
@@ -142,7 +146,9 @@ export async function findRolledBack(
 }
 
 // Rollback: an old revision's content becomes a new, higher revision. The content is taken from its sealed plan, not
-// compiled again, so what comes back is what nodes once ran, bit for bit but for the revision in the header.
+// compiled again, so what comes back is what nodes once ran, bit for bit but for the revision in the header. The lists that it
+// names have the content that they had then. A list that changes afterwards has its new content in the rolled-back plan too, and
+// ends no rollback: a feed that is fetched every quarter of an hour must not bring back the rules that were set aside.
 //
 // Rules and records in the store stay as they are; the next publication compiles them, and so ends the rollback. Writes
 // that wait in the outbox count as made before the rollback: the new revision covers them, and what they asked for comes
@@ -181,7 +187,8 @@ export async function rollBack(tx: WriteTransaction, order: RollbackOrder): Prom
   const next = (current?.revision ?? 0) + 1;
   const bytes = resealOrSay(blob, next);
   if (typeof bytes === 'string') return impossible(`revision ${revision} cannot be published: ${bytes}`);
-  assertPublishable(bytes, { domain: domain.name, revision: next });
+  const lists = await openLists(tx, digestsIn(bytes), createListCache());
+  assertPublishable(bytes, { domain: domain.name, revision: next, lists });
   const made: RevisionRow = {
     domain: domain.name,
     domain_id: domain.id,
@@ -192,7 +199,7 @@ export async function rollBack(tx: WriteTransaction, order: RollbackOrder): Prom
     at: order.at,
     through: await newestChange(tx, domain.id),
   };
-  await tx.plans.putBlob(made.digest!, bytes, made.at);
+  await storePlan(tx, made.digest!, { bytes, at: made.at });
   await tx.plans.publish(made);
   return { ok: true, revision: made };
 }

@@ -15,9 +15,11 @@ import {
   MAX_STORED_OCTETS,
   MAX_STORED_PLANS,
   PRUNED_AT_ONCE,
+  PRUNED_LISTS,
   PRUNED_NAMES,
   SIZELESS_PLANS,
   STORED_MS,
+  UNUSED_LIST_MS,
 } from './limits.ts';
 
 /**
@@ -141,7 +143,7 @@ export function reseal(bytes: Uint8Array, revision: number): Uint8Array {
 /** Plans read of one name in one step: those that may stay, and as many more as go at once. */
 const READ_PLANS = 2 * MAX_STORED_PLANS + PRUNED_AT_ONCE;
 
-/** Prunes every name with more than SIZELESS_PLANS plans. Returns how many plans were removed. */
+/** Prunes every name with more than SIZELESS_PLANS plans, and sealed lists that nothing refers to. Returns how many plans were removed. */
 export async function pruneAll(store: Store, now: number): Promise<number> {
   let pruned = 0;
   let after = '';
@@ -151,9 +153,17 @@ export async function pruneAll(store: Store, now: number): Promise<number> {
       if (plans > SIZELESS_PLANS) pruned += await pruneName(store, domain, now);
     }
     const last = names.at(-1);
-    if (names.length < PRUNED_NAMES || last === undefined) return pruned;
+    if (names.length < PRUNED_NAMES || last === undefined) break;
     after = last.domain;
   }
+  await pruneLists(store, now);
+  return pruned;
+}
+
+/** Removes sealed lists that neither a list nor a stored plan refers to, a few in each transaction. */
+async function pruneLists(store: Store, now: number): Promise<void> {
+  const before = now - UNUSED_LIST_MS;
+  while ((await store.write((tx) => tx.lists.prune(before, PRUNED_LISTS))) === PRUNED_LISTS);
 }
 
 /** Prunes one name, step by step. */

@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
 import type { CONTROL_FAULT_CODES } from '../../base/diagnostics/codes/faults.ts';
+import { MAX_SEALED_LIST } from '../../base/vocabulary/limits.ts';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
 import { SELF_FORMAT, type SignedSelf } from '../../engine/plan/manifest.ts';
 import {
@@ -68,6 +69,8 @@ export interface ControlPlaneClient {
   page(since: number, waitSec: number): Promise<string>;
   /** A sealed plan's octets, unchecked. */
   plan(digest: string): Promise<Uint8Array>;
+  /** A sealed list's octets, unchecked. */
+  list(digest: string): Promise<Uint8Array>;
   /** The certificates of a domain, sealed for the key of the options. */
   certificates(domain: string): Promise<SentSet>;
   /** The text of a domain's purges above a position, unchecked. */
@@ -183,6 +186,7 @@ export function createControl({ url, token, boxKey, lookup }: ControlOptions): C
       return (await fetchWhole(path, { limit: MAX_MANIFEST_OCTETS, within })).toString('utf8');
     },
     plan: (digest) => fetchWhole(`/nodes/plans/${digest}`, { limit: MAX_PLAN_OCTETS, within: ANSWER_MS }),
+    list: (digest) => fetchWhole(`/nodes/lists/${digest}`, { limit: MAX_SEALED_LIST, within: ANSWER_MS }),
     async certificates(domain) {
       const request = { ...withKey, limit: MAX_BOX_OCTETS, within: ANSWER_MS };
       const { headers, octets } = await fetchAnswer(`/nodes/certificates/${domain}`, request);

@@ -1,15 +1,20 @@
 /**
  * Fetches plans and purges of single responses from the control plane to the disk. In: an entry of the manifest. Out: a
- * plan whose digest and self-test are checked, or the list of purges as a file of the plan store.
+ * plan with its lists, whose digests and self-test are checked, or the list of purges as a file of the plan store.
  */
 import { sha256Hex } from '../../base/platform/cryptography.ts';
+import { MAX_PLAN_LIST_OCTETS } from '../../base/vocabulary/limits.ts';
+import type { OpenedList } from '../../engine/evaluator/index.ts';
 import { selfTest } from '../../engine/evaluator/self-test.ts';
+import { digestsIn } from '../../engine/plan/list-digests.ts';
 import type { ManifestEntry } from '../../engine/plan/manifest.ts';
 import { forgottenPurges, mergePurges, type PurgeList, readPurgeList } from '../../engine/plan/purges.ts';
-import { type ControlPlaneClient, ControlPlaneFault } from './control-plane.ts';
+import { ControlPlaneFault } from './control-plane.ts';
 import type { InstallState } from './install-state.ts';
 import type { PurgeMark } from './journal.ts';
-import { DamageFault, type PlanStore } from './plan-store.ts';
+import { MAX_PLAN_LISTS } from './limits.ts';
+import { errorMessage } from './log.ts';
+import { DamageFault } from './plan-store.ts';
 import { TrustFault } from './trust.ts';
 
 /** A plan that must not be served. */
@@ -25,48 +30,107 @@ export class PlanRefusal extends Error {
 }
 
 /** Where plans are fetched from and stored. */
-export interface FetchPlanOptions {
-  readonly control: Pick<ControlPlaneClient, 'plan'>;
-  readonly planStore: PlanStore;
+export interface FetchPlanOptions
+  extends Pick<InstallState, 'control' | 'planStore' | 'lists' | 'listFetches'> {
+  /** The plan's file, or that of one of its lists, was found damaged. */
+  readonly isDamaged: boolean;
 }
 
 /**
- * Fetches a plan unless the disk has it intact, and tests it.
+ * Fetches a plan and the lists that it names, unless the disk has them intact, and tests the plan.
  * @throws PlanRefusal when it must not be served; ControlPlaneFault when it cannot be fetched; the system's error when it
  * cannot be stored
  */
 export async function fetchPlan(
   digest: string,
   { domain, revision }: ManifestEntry,
-  { control, planStore }: FetchPlanOptions,
+  options: FetchPlanOptions,
 ): Promise<void> {
-  let bytes = planStore.hasPlan(digest) ? readStored(digest, planStore) : null;
+  const { control, planStore } = options;
+  let bytes = planStore.hasPlan(digest) ? readStored(digest, planStore.readPlan) : null;
   const fetched = bytes === null;
-  bytes ??= await download(digest, control);
-  // Lets requests run first: the self-test takes up to some milliseconds.
-  await new Promise(setImmediate);
-  const wrong = selfTest(bytes, { domain, revision });
-  if (wrong !== null) throw new PlanRefusal(wrong, true);
-  if (fetched) await planStore.putPlan(digest, bytes);
+  bytes ??= await download(digest, control.plan);
+  try {
+    const opened = await fetchLists(digest, digestsIn(bytes), options);
+    // Lets requests run first: the self-test takes up to some milliseconds.
+    await new Promise(setImmediate);
+    const wrong = selfTest(bytes, { domain, revision, lists: (list) => opened.get(list) ?? null });
+    if (wrong !== null) throw new PlanRefusal(wrong, true);
+    if (fetched) await planStore.putPlan(digest, bytes);
+  } catch (error) {
+    if (!planStore.hasPlan(digest)) planStore.releaseLists(digest);
+    throw error;
+  }
 }
 
-/** The plan on the disk; `null`: its file is damaged. */
-function readStored(digest: string, planStore: PlanStore): Uint8Array | null {
+/** Fetches the lists of a plan that the disk lacks. @returns all of them, by digest @throws as `fetchPlan` */
+async function fetchLists(
+  plan: string,
+  digests: readonly string[],
+  options: FetchPlanOptions,
+): Promise<ReadonlyMap<string, OpenedList>> {
+  if (digests.length > MAX_PLAN_LISTS) {
+    const found = `the plan names ${digests.length} lists, at most ${MAX_PLAN_LISTS} are accepted`;
+    throw new PlanRefusal(found, true);
+  }
+  options.planStore.useLists(plan, digests);
+  const opened = new Map<string, OpenedList>();
+  let octets = 0;
+  // One after the other: the lists of as many names as install at a time are fetched side by side already.
+  for (const digest of digests) {
+    const list = await fetchList(digest, options);
+    opened.set(digest, list);
+    octets += list.octets;
+    if (octets <= MAX_PLAN_LIST_OCTETS) continue;
+    const found = `the lists of the plan have more than ${MAX_PLAN_LIST_OCTETS} octets when they are compiled`;
+    throw new PlanRefusal(found, true);
+  }
+  return opened;
+}
+
+function fetchList(digest: string, options: FetchPlanOptions): Promise<OpenedList> {
+  const { listFetches } = options;
+  const running = listFetches.get(digest);
+  if (running !== undefined) return running;
+  const fetching = storeList(digest, options).finally(() => listFetches.delete(digest));
+  listFetches.set(digest, fetching);
+  return fetching;
+}
+
+async function storeList(digest: string, options: FetchPlanOptions): Promise<OpenedList> {
+  const { control, planStore, lists, isDamaged } = options;
+  // PERF: the file of a list that many plans name is read once, unless one of them reports damage.
+  const isIntact = isDamaged ? readStored(digest, planStore.readList) !== null : planStore.hasPlan(digest);
+  const stored = isIntact ? readStored(digest, lists.get) : null;
+  if (stored !== null) return stored;
+  const bytes = await download(digest, control.list);
+  let opened: OpenedList;
   try {
-    return planStore.readPlan(digest);
+    opened = lists.add(digest, bytes);
+  } catch (error) {
+    throw new PlanRefusal(`the list \`${digest}\` does not open: ${errorMessage(error)}`, true);
+  }
+  await planStore.putPlan(digest, bytes);
+  return opened;
+}
+
+/** What is read of a file of the disk; `null`: it is damaged. */
+function readStored<T>(digest: string, read: (digest: string) => T): T | null {
+  try {
+    return read(digest);
   } catch (error) {
     if (error instanceof DamageFault) return null;
     throw error;
   }
 }
 
-async function download(digest: string, control: Pick<ControlPlaneClient, 'plan'>): Promise<Uint8Array> {
+async function download(digest: string, fetch: (digest: string) => Promise<Uint8Array>): Promise<Uint8Array> {
   // A copy in memory of its own: views of a plan need an 8-octet boundary.
-  const bytes = new Uint8Array(await control.plan(digest));
+  const bytes = new Uint8Array(await fetch(digest));
   const found = sha256Hex(bytes);
   if (found === digest) return bytes;
   throw new PlanRefusal(
-    `the digest of what was fetched is \`${found}\`, the manifest says \`${digest}\``,
+    `the digest of what was fetched is \`${found}\`, and \`${digest}\` was asked for`,
     false,
   );
 }

@@ -7,6 +7,7 @@ import { fetchPlan, fetchPurges, readPurgeFile } from './fetch-plan.ts';
 import type { InstallState, Task } from './install-state.ts';
 import type { JournaledPlan, PlanMark, PurgeMark } from './journal.ts';
 import { errorMessage } from './log.ts';
+import type { Lists } from './opened-lists.ts';
 import { DamageFault } from './plan-store.ts';
 import type { Installed, InstalledPurges } from './plan-table.ts';
 import { isSameClearance } from './secrets.ts';
@@ -29,7 +30,7 @@ export async function install(state: InstallState, { entry, keyId }: Task): Prom
   const doubted = damages.has(digest ?? '') || state.refused.has(domain) || replaced.has(domain);
   const served = !doubted && isServedAlready(before, plan);
   if (digest !== null && !served) {
-    await fetchPlan(digest, entry, state);
+    await fetchPlan(digest, entry, { ...state, isDamaged: damages.has(digest) });
     damages.delete(digest);
   }
   const suspends = tombstone === 'refused';
@@ -97,22 +98,29 @@ interface NamedPlan {
 
 /** The plan as the table reads it; a damaged file is fetched again. */
 function installedOf(state: InstallState, { name, plan, digest }: NamedPlan): Installed {
-  const { planStore, damages } = state;
+  const { planStore, damages, lists } = state;
   const { revision, purgeEpoch, previous, clearance, purges } = plan;
-  const read = (): Uint8Array => {
-    const damage = damages.get(digest);
-    if (damage !== undefined) throw damage;
-    try {
-      return planStore.readPlan(digest);
-    } catch (error) {
-      if (error instanceof DamageFault) repair(state, { name, plan, digest }, error);
-      throw error;
-    }
-  };
+  function intact<T>(read: (digest: string) => T): (digest: string) => T {
+    return (file) => {
+      const damage = damages.get(digest);
+      if (damage !== undefined) throw damage;
+      try {
+        return read(file);
+      } catch (error) {
+        if (error instanceof DamageFault) repair(state, { name, plan, digest }, error);
+        throw error;
+      }
+    };
+  }
+  const readPlan = intact(planStore.readPlan);
+  const own: Lists = { ...lists, get: intact(lists.get), verify: intact(lists.verify) };
   const purged = { purgeEpoch, purges: installedPurges(state, purges) };
   const fallback =
-    previous === null ? null : { ...previous, ...purged, read: () => planStore.readPlan(previous.digest) };
-  return { revision, digest, ...purged, clearance, read, previous: fallback };
+    previous === null
+      ? null
+      : { ...previous, ...purged, lists, read: () => planStore.readPlan(previous.digest) };
+  const read = (): Uint8Array => readPlan(digest);
+  return { revision, digest, ...purged, clearance, read, lists: own, previous: fallback };
 }
 
 function installedPurges({ planStore }: InstallState, mark: PurgeMark | null): InstalledPurges | null {
@@ -138,7 +146,7 @@ function previousOf({ damages }: InstallState, { digest, before, keyId }: Replac
 }
 
 /**
- * Records a damaged plan and fetches it. Until then its name is served by the plan before it; without one it is refused,
+ * Records a plan that is damaged, or a list of it, and fetches it. Until then its name is served by the plan before it; without one it is refused,
  * and does not fall to the name above it.
  */
 export function repair(state: InstallState, { name, plan, digest }: NamedPlan, damage: DamageFault): void {

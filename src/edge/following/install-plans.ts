@@ -30,11 +30,12 @@ import {
   PARALLEL_FETCHES,
 } from './limits.ts';
 import { errorMessage } from './log.ts';
-import { DamageFault } from './plan-store.ts';
+import { createOpenedLists } from './opened-lists.ts';
+import { DamageFault, missingSentence } from './plan-store.ts';
 
 /** The installer of one node. */
 export interface Installer {
-  /** Serves every plan of the store, at the start; fetches those whose file is missing. */
+  /** Serves every plan of the store, at the start; fetches those whose file, or that of a list, is missing. */
   restore(): void;
   /** Starts to install an entry, unless its name has that state already or the entry is a step back. */
   offer(entry: ManifestEntry, from: EntrySource): void;
@@ -70,6 +71,8 @@ export function createInstaller(options: InstallerOptions): Installer {
     touched: new Map(),
     replaced: new Map(),
     damages: new Map(),
+    lists: createOpenedLists(options.planStore.readList),
+    listFetches: new Map(),
     want: (entry, keyId) => want(state, entry, keyId),
     ticks: 0,
     stopped: false,
@@ -193,9 +196,12 @@ function restore(state: InstallState): void {
   for (const [name, plan] of planStore.names) {
     void serve(state, name, plan);
     const { digest } = plan;
-    if (digest === null || planStore.hasPlan(digest)) continue;
-    const damage = new DamageFault(`there is no file of the plan \`${digest}\``);
-    repair(state, { name, plan, digest }, damage);
+    if (digest === null) continue;
+    const list = planStore.missingList(digest);
+    const missing = planStore.hasPlan(digest)
+      ? list && missingSentence(list, 'list')
+      : missingSentence(digest, 'plan');
+    if (missing !== null) repair(state, { name, plan, digest }, new DamageFault(missing));
   }
 }
 

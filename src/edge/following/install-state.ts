@@ -1,5 +1,6 @@
 /** The state of the plan installer: which entries are wanted, running, due for a retry, or refused. */
 import { pause, retryMs } from '../../base/platform/tasks.ts';
+import type { OpenedList } from '../../engine/evaluator/index.ts';
 import type { ManifestEntry } from '../../engine/plan/manifest.ts';
 import type { PurgeAnswer } from '../../engine/plan/purges.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from './control-plane.ts';
@@ -12,6 +13,7 @@ import {
   REPORTS_AT_ONCE,
 } from './limits.ts';
 import { errorMessage, type SyncLog } from './log.ts';
+import type { OpenedLists } from './opened-lists.ts';
 import type { DamageFault, PlanStore } from './plan-store.ts';
 import type { PlanSink } from './plan-table.ts';
 
@@ -31,7 +33,7 @@ export interface Failing {
 }
 
 export interface InstallerOptions {
-  readonly control: Pick<ControlPlaneClient, 'plan'>;
+  readonly control: Pick<ControlPlaneClient, 'plan' | 'list'>;
   /**
    * Requests the purges of a domain above a position, and checks their signature.
    * @throws TrustFault, ControlPlaneFault
@@ -77,8 +79,12 @@ export interface InstallState extends InstallerOptions {
   readonly touched: Map<string, number>;
   /** Digests of plans that serve or served a name while its next plan is not served yet. */
   readonly replaced: Map<string, Set<string>>;
-  /** What is wrong with plan files, by digest. */
+  /** What is wrong with files of plans or of their lists, by the digest of the plan. */
   readonly damages: Map<string, DamageFault>;
+  /** The lists that plans name. */
+  readonly lists: OpenedLists;
+  /** Lists that are being fetched, by digest: names that install at the same time share one fetch. */
+  readonly listFetches: Map<string, Promise<OpenedList>>;
   /** Schedules an entry for its name, in place of an older one. */
   readonly want: (entry: ManifestEntry, keyId: string) => void;
   ticks: number;

@@ -1,4 +1,6 @@
 /** Bounds of sync and of traffic counts, each with its reason. */
+import { MAX_RULE_LISTS } from '../../base/vocabulary/limits.ts';
+import { LIST } from '../../engine/plan/layout.ts';
 
 /** Maximum size, in octets, of a page of the manifest and of an event that carries one: 500 names take 100 to 250 KB. */
 export const MAX_MANIFEST_OCTETS = 1_048_576;
@@ -17,6 +19,10 @@ export const MAX_TRANSITIONS = 32;
 export const MAX_PASSED_KEYS = 32;
 /** Maximum size, in octets, of a sealed plan: twice what the largest rule set within the compiler's limits takes. */
 export const MAX_PLAN_OCTETS = 64 * 1024 * 1024;
+/** Maximum size, in octets, of the rows of a plan's lists that are read from its file: twice what as many lists as a domain may name take. */
+export const MAX_LIST_ROWS = 2 * MAX_RULE_LISTS * LIST.size * 4;
+/** Maximum number of lists of a plan: twice what the rules of a domain may name. */
+export const MAX_PLAN_LISTS = 2 * MAX_RULE_LISTS;
 /** Maximum size, in octets, of a sealed certificate set: twice what a control plane sends, whose domains have 50 certificates. */
 export const MAX_BOX_OCTETS = 8 * 1024 * 1024;
 /** Maximum number of certificates per set: ten times what a control plane sends. */

@@ -15,6 +15,7 @@ import {
 import type { Clearance } from '../../engine/plan/manifest.ts';
 import { createPurgeIndex, NO_PURGES, type PurgeIndex, type PurgeList } from '../../engine/plan/purges.ts';
 import type { PurgeMark } from './journal.ts';
+import type { Lists } from './opened-lists.ts';
 import type { Plans, ServedDomain } from './served-domain.ts';
 
 /** The purges of single responses of one name. */
@@ -34,6 +35,8 @@ export interface Installed {
   readonly clearance?: Clearance | null;
   /** Reads the sealed plan, whose bytes were checked at installation; called each time it is opened. */
   readonly read: () => Uint8Array;
+  /** The lists that the plan has by digest; absent: it names none. */
+  readonly lists?: Lists;
   /** Serves the name while this plan cannot be read; absent or `null`: the name is refused then. */
   readonly previous?: Installed | null;
 }
@@ -71,7 +74,7 @@ export interface PlanTableOptions {
   readonly onChange: (name: string, domain: ServedDomain | null) => void;
   /** Called when an installed plan cannot be opened: its file is damaged. `Installed.previous` serves the name then. */
   readonly onFault: (name: string, error: unknown) => void;
-  /** Most octets of opened plans. */
+  /** Most octets of opened plans, and of the lists that they name. */
   readonly openOctets: number;
 }
 
@@ -79,28 +82,42 @@ interface Loaded {
   readonly domain: ServedDomain;
   /** Octets, for the limit of opened plans. */
   readonly size: number;
+  readonly lists: readonly OpenList[];
+}
+
+/** A list of an opened plan, by digest. */
+interface OpenList {
+  readonly digest: string;
+  readonly octets: number;
 }
 
 /** Octets an opened plan takes beyond its bytes: views, scratch, decoded texts. Measured: 6 to 10 KB. */
 const OPEN_OVERHEAD = 8 * 1024;
 
-interface TableState extends Omit<PlanTableOptions, 'openOctets'> {
+interface TableState extends PlanTableOptions {
   readonly installed: Map<string, Installed | 'refused'>;
   readonly open: LRUCache<string, ServedDomain>;
   /** From hosts to the names of `installed`. */
   readonly names: Domains<string>;
+  /** The lists of opened plans; a plan without lists is not in it. */
+  readonly listsOf: WeakMap<ServedDomain, readonly OpenList[]>;
+  readonly listCount: ListCount;
 }
 
-export function createPlanTable({ openOctets, ...options }: PlanTableOptions): PlanTable {
+export function createPlanTable(options: PlanTableOptions): PlanTable {
   const installed = new Map<string, Installed | 'refused'>();
   const open = new LRUCache<string, ServedDomain>({
-    maxSize: openOctets,
-    dispose: (_domain, name, reason) => {
+    maxSize: options.openOctets,
+    dispose: (domain, name, reason) => {
+      for (const list of table.listsOf.get(domain) ?? []) table.listCount.remove(list);
       if (reason === 'evict') options.onChange(name, null);
     },
   });
   const names = createDomains<string>();
-  const table: TableState = { ...options, installed, open, names };
+  const table: TableState = {
+    ...options,
+    ...{ installed, open, names, listsOf: new WeakMap(), listCount: createListCount() },
+  };
   return {
     get size() {
       return installed.size;
@@ -153,21 +170,75 @@ function purgesOf({ open, installed }: TableState, name: string): ReturnType<Pla
 /** Opens a plan. @throws what its `read` throws, or PlanFault */
 function loadEntry(table: TableState, name: string, entry: Installed): Loaded {
   const bytes = entry.read();
-  const evaluator: Evaluator = loadPlan(bytes, { ...table.evaluatorOptions(name), trusted: true });
+  const used: OpenList[] = [];
+  const evaluator: Evaluator = loadPlan(bytes, {
+    ...table.evaluatorOptions(name),
+    trusted: true,
+    lists(digest) {
+      if (entry.lists === undefined) return null;
+      const list = entry.lists.get(digest);
+      used.push({ digest, octets: list.octets });
+      return list;
+    },
+  });
   const { revision, digest, purgeEpoch } = entry;
   const purges = indexOf(entry);
   const domain = { name, evaluator, settings: evaluator.settings(), revision, digest, purgeEpoch, purges };
-  return { domain, size: bytes.byteLength + OPEN_OVERHEAD };
+  return { domain, size: bytes.byteLength + OPEN_OVERHEAD, lists: used };
 }
 
 function indexOf({ purges = null }: Installed): PurgeIndex {
   return purges === null ? NO_PURGES : createPurgeIndex(purges.read());
 }
 
-function addOpened(table: TableState, name: string, { domain, size }: Loaded): ServedDomain {
+function addOpened(table: TableState, name: string, loaded: Loaded): ServedDomain {
+  const { domain, size } = loaded;
   table.open.set(name, domain, { size });
+  countLists(table, name, loaded);
   table.onChange(name, domain);
   return domain;
+}
+
+/** Counts the lists of a plan that was opened, and closes others, the least recently used first, until all fit. */
+function countLists(
+  { open, listsOf, listCount, openOctets }: TableState,
+  name: string,
+  { domain, lists }: Omit<Loaded, 'size'>,
+): void {
+  // A plan that is larger than the limit is not stored.
+  if (lists.length === 0 || open.peek(name) !== domain) return;
+  listsOf.set(domain, lists);
+  for (const list of lists) listCount.add(list);
+  while (open.size > 1 && open.calculatedSize + listCount.octets > openOctets) open.pop();
+}
+
+/** The octets of lists that open plans name, each list once. */
+interface ListCount {
+  readonly octets: number;
+  add(list: OpenList): void;
+  remove(list: OpenList): void;
+}
+
+function createListCount(): ListCount {
+  /** Open plans by the digest of a list that they name. */
+  const plans = new Map<string, number>();
+  let octets = 0;
+  return {
+    get octets() {
+      return octets;
+    },
+    add(list) {
+      const before = plans.get(list.digest) ?? 0;
+      plans.set(list.digest, before + 1);
+      if (before === 0) octets += list.octets;
+    },
+    remove(list) {
+      const left = plans.get(list.digest)! - 1;
+      if (left > 0) return void plans.set(list.digest, left);
+      plans.delete(list.digest);
+      octets -= list.octets;
+    },
+  };
 }
 
 /** The opened plan of a name; opens it, or the plan before if it cannot be read. PERF: once a request. */
@@ -223,11 +294,14 @@ function setEntry(table: TableState, name: string, entry: Installed | 'refused')
 }
 
 /** PERF: purges of single responses leave the plan open. */
-function applyPurges({ open }: TableState, name: string, entry: Installed): void {
+function applyPurges(table: TableState, name: string, entry: Installed): void {
+  const { open, listsOf } = table;
   const served = open.peek(name)!;
   if (served.purges.through === (entry.purges?.through ?? 0)) return;
   const size = open.info(name)?.size ?? OPEN_OVERHEAD;
-  open.set(name, { ...served, purges: indexOf(entry) }, { size });
+  const domain = { ...served, purges: indexOf(entry) };
+  open.set(name, domain, { size });
+  countLists(table, name, { domain, lists: listsOf.get(served) ?? [] });
 }
 
 function prepareEntry(table: TableState, name: string, entry: Installed): () => void {

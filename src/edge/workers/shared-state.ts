@@ -4,6 +4,7 @@
  * A change has two phases: every running worker prepares it, and all commit it when each succeeded. So a change that one worker refuses is made by none, and after a committed change no worker serves the
  * old state, now or after a restart.
  */
+import { digestsIn } from '../../engine/plan/list-digests.ts';
 import type { Clearance, HttpChallenge } from '../../engine/plan/manifest.ts';
 import { PlanRefusal } from '../following/fetch-plan.ts';
 import type { ChallengeSink } from '../following/install-challenges.ts';
@@ -131,7 +132,7 @@ export function createSharedState({ inFiles }: SharedStateOptions): SharedState 
       const entry = plans.get(name);
       if (entry === undefined || entry === 'refused') return;
       try {
-        entry.read();
+        for (const list of digestsIn(entry.read())) entry.lists?.verify(list);
       } catch {
         // The owner's `read` has noticed and logged the damage, and installs the plan again.
       }

@@ -4,7 +4,8 @@ import type { Registry } from 'prom-client';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
 import type { PurgeList } from '../../engine/plan/purges.ts';
 import { readPurgeFile } from '../following/fetch-plan.ts';
-import { DamageFault, readPlanFile } from '../following/plan-store.ts';
+import { createOpenedLists, type Lists } from '../following/opened-lists.ts';
+import { DamageFault, readListFile, readPlanFile } from '../following/plan-store.ts';
 import type { Installed, PlanTable } from '../following/plan-table.ts';
 import type { CountedSeconds } from '../following/traffic/counter.ts';
 import {
@@ -261,7 +262,8 @@ function send(message: ToPrimary): Promise<void> {
   });
 }
 
-// Installs the primary's plans in a worker: reads them from the plan store's folder, or takes the octets of the message.
+// Installs the primary's plans in a worker: reads them and their lists from the plan store's folder, or takes the octets of the
+// message.
 
 type PlanChange = Extract<SharedStateChange, { readonly kind: 'plan' }>;
 
@@ -285,6 +287,8 @@ export interface PlanTakerOptions {
 }
 
 export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOptions): PlanTaker {
+  const lists = createOpenedLists((digest) => readListFile(directory, digest));
+
   function readOf({ digest, octets }: PlanMessage): () => Uint8Array {
     if (octets === null) return () => readPlanFile(directory, digest);
     // A copy in memory of its own: views of a plan need an 8-octet boundary.
@@ -302,11 +306,11 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
     const purged = purgedOf(plan);
     const readOctets = readOf(plan);
     let damage: DamageFault | null = null;
-    const read = (): Uint8Array => {
+    function intact<T>(read: () => T): T {
       // Not read again at each request: the primary sends the plan again, which replaces this entry.
       if (damage !== null) throw damage;
       try {
-        return readOctets();
+        return read();
       } catch (error) {
         // A lack of descriptors or memory is temporary, and the primary would find the file intact.
         if (error instanceof DamageFault) {
@@ -315,12 +319,14 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
         }
         throw error;
       }
-    };
+    }
+    const own: Lists = { ...lists, get: (digest) => intact(() => lists.get(digest)) };
+    const read = (): Uint8Array => intact(readOctets);
     const fallback =
       previous === null
         ? null
-        : { ...previous, ...purged, read: () => readPlanFile(directory, previous.digest) };
-    return { revision, digest, ...purged, clearance, read, previous: fallback };
+        : { ...previous, ...purged, lists, read: () => readPlanFile(directory, previous.digest) };
+    return { revision, digest, ...purged, clearance, read, lists: own, previous: fallback };
   }
 
   function purgedOf({ purgeEpoch, purges }: PlanMessage): Pick<Installed, 'purgeEpoch' | 'purges'> {

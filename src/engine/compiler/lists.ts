@@ -5,6 +5,7 @@
 import { LIST_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import type { EntryList, RuleList } from '../../rules/model/types.ts';
 import { LIST, NONE, PATTERN_KIND } from '../plan/layout.ts';
+import { wordsOf } from '../plan/list-digests.ts';
 import { type PlanDraft, placePosting, placeString } from './draft.ts';
 import { KEY } from './filing-keys.ts';
 import { placeList } from './filters.ts';
@@ -26,8 +27,7 @@ export function layLists(draft: PlanDraft): void {
     row[LIST.kind] = LIST_KINDS.indexOf(list.kind);
     row[LIST.posting] = placePosting(draft, draft.filing.byKey.get(KEY.listed + name) ?? []);
     if ('digest' in list) {
-      for (let word = 0; word < 8; word++)
-        row[LIST.digest + word] = Number.parseInt(list.digest.slice(word * 8, word * 8 + 8), 16);
+      for (const [word, value] of wordsOf(list.digest).entries()) row[LIST.digest + word] = value;
       row[LIST.at] = NONE;
     } else {
       const bytes = sealedOrEmpty(draft, list);

@@ -8,7 +8,7 @@ import { probeHost, probeNames, probePaths } from '../plan/probes.ts';
 import { openPlan } from '../plan/seal.ts';
 import { createCounters } from './counters.ts';
 import type { Decision } from './decision.ts';
-import { loadPlan } from './evaluate.ts';
+import { type EvaluatorOptions, loadPlan } from './evaluate.ts';
 import type { EdgeRequest } from './request.ts';
 
 /** Octets of the test's own rate counters: one request each, then discarded. */
@@ -26,6 +26,8 @@ export interface ExpectedPlan {
    * its hosts; and a node that rejects a plan because of one host leaves every other host of the domain without it.
    */
   readonly refusesNoHost?: boolean;
+  /** As `EvaluatorOptions.lists`. */
+  readonly lists?: EvaluatorOptions['lists'];
 }
 
 /** A request that the plan must be able to decide. */
@@ -45,6 +47,7 @@ export function selfTest(bytes: Uint8Array, expected: ExpectedPlan): string | nu
       // Fixed, since Workers give no randomness before the first request, and load their plans before it.
       counters: createCounters({ maxBytes: COUNTER_BYTES, random: () => 0.5 }),
       onFault: (error) => faults.push(error),
+      ...(expected.lists === undefined ? {} : { lists: expected.lists }),
     });
     const { domain, revision } = evaluator;
     if (domain !== expected.domain || revision !== expected.revision) {

@@ -7,6 +7,7 @@
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { printPlan } from '../../engine/compiler/print.ts';
 import { slotsInValues } from '../../engine/compiler/rule-types.ts';
+import type { FindList } from '../../engine/evaluator/lists.ts';
 import { findGroup } from '../../engine/evaluator/loaded.ts';
 import { NONE, typeIndex } from '../../engine/plan/layout.ts';
 import { diffPlans, type PlanSide, pairedRules } from './diff.ts';
@@ -284,12 +285,14 @@ function endingType({ rules, decision }: Profile): number {
 /** A side as it is compared field by field, with its sealed bytes. */
 export interface SealedSide extends PlanSide {
   readonly bytes: Uint8Array;
+  /** The lists that the plan names by digest; absent: it names none. */
+  readonly lists?: FindList;
 }
 
 /** The input of `proveChanges`. @throws PlanFault */
 export function changeInput(before: SealedSide, after: SealedSide): ChangeInput {
   const pairs = pairedRules(before, after);
-  const subjects = { before: readSubject(before.bytes), after: readSubject(after.bytes) };
+  const subjects = { before: readSubject(before.bytes, before), after: readSubject(after.bytes, after) };
   const differing = { before: new Set<string>(), after: new Set<string>() };
   for (const { change, rule, before: was, fields } of diffPlans(before, after).rules) {
     // A rule whose priority alone differs acts as before unless its place among the others changed.

@@ -7,6 +7,7 @@ import { createCounters } from '../../engine/evaluator/counters.ts';
 import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/evaluate.ts';
 import { isContentAddressed, refOfSlot } from '../../engine/evaluator/identity.ts';
+import { type FindList, listsOfPlan } from '../../engine/evaluator/lists.ts';
 import { createLoaded, type LoadedPlan, textOf } from '../../engine/evaluator/loaded.ts';
 import {
   FLAG,
@@ -59,18 +60,27 @@ const FIRST_MOMENT = Date.UTC(2100, 0, 1);
 /** Twice the longest window of a rate limit. */
 const APART_MS = 2 * 86_400_000;
 
-/** Reads the plan in sealed bytes. `trusted`: this process has compiled them. @throws PlanFault */
+/** How sealed bytes are read. */
+export interface ReadSubjectOptions {
+  /** This process has compiled them. */
+  readonly trusted?: boolean;
+  /** The lists that the plan names by digest; absent: it names none. */
+  readonly lists?: FindList;
+}
+
+/** Reads the plan in sealed bytes. @throws PlanFault */
 export function readSubject(
   bytes: Uint8Array,
-  { trusted = false }: { readonly trusted?: boolean } = {},
+  { trusted = false, lists = () => null }: ReadSubjectOptions = {},
 ): Subject {
   const { plan, revision } = openPlan(bytes, { trusted });
-  const loaded = createLoaded(plan, revision);
+  const loaded = createLoaded(plan, revision, listsOfPlan(plan, { lists, trusted }));
   const count = plan.slots.length / SLOT.size;
   const rules = Array.from({ length: count }, (_, slot) => readRule(loaded, slot)).filter(
     (rule): rule is SubjectRule => rule !== null,
   );
-  const evaluator = loadPlan(bytes, { trusted: true, counters: createCounters({ random: () => 0.5 }) });
+  const counters = createCounters({ random: () => 0.5 });
+  const evaluator = loadPlan(bytes, { trusted: true, lists, counters });
   const byName = new Map(rules.map((rule) => [`${rule.type}/${rule.ref.id}`, rule]));
   let moments = 0;
   return {

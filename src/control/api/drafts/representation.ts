@@ -195,6 +195,17 @@ export const DIFF = z.object({
       fields: z.array(field),
     }),
   ),
+  /** Of two revisions, lists whose content differs: what a plan names by digest; absent: none does. */
+  lists: z
+    .array(
+      z.object({
+        name: z.string(),
+        /** SHA-256 of the sealed list; `null`: that side does not name it. */
+        before: z.string().nullable(),
+        after: z.string().nullable(),
+      }),
+    )
+    .optional(),
   /** With a proof only; `null`: one of the sides serves nothing. */
   proof: proof.nullable().optional(),
   /** With a proof only. */

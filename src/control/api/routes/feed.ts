@@ -4,6 +4,7 @@
  * - `GET /nodes/feed` signed manifest pages as server-sent events; `Last-Event-ID` (or `?since=`) resumes after a gap
  * - `GET /nodes/manifest?since=…&wait=…` the same by long-poll, with ETag
  * - `GET /nodes/plans/{digest}` a sealed plan of a domain of the node's groups; never changes
+ * - `GET /nodes/lists/{digest}` a sealed list that such a plan names; never changes
  * - `GET /nodes/certificates/{domain}` the certificates of a domain of the node's groups, sealed to the node's key
  * - `GET /nodes/purges/{domain}?since=…` purges of single responses, signed
  * - `GET /nodes/self` name and groups of the node, and the public key that manifests are signed with
@@ -24,6 +25,7 @@ import { readMasters, sharedClearance } from '../../publishing/clearance.ts';
 import type { FeedSink } from '../../publishing/feed.ts';
 import { checkReports, fileReports, ReportRefusal, type ShownNode } from '../../publishing/nodes.ts';
 import { readPurges, signedGroups } from '../../publishing/pages.ts';
+import { findListBlob } from '../../publishing/plan-lists.ts';
 import { findBlob } from '../../publishing/revisions.ts';
 import type { NodeRow } from '../../store/tables/nodes.ts';
 import { TrafficRefusal } from '../../traffic/fault.ts';
@@ -39,7 +41,7 @@ import {
   signedPurges,
   since,
 } from '../operation/feed-shapes.ts';
-import { nodeOperation, OCTETS_TYPE, readSent } from '../operation/node-route.ts';
+import { type NodeExchange, nodeOperation, OCTETS_TYPE, readSent } from '../operation/node-route.ts';
 import { badRequest, notFound, Refusal } from '../operation/refusal.ts';
 import type { NodeRouteServices } from '../operation/route.ts';
 
@@ -110,28 +112,59 @@ export const manifest = nodeOperation({
   },
 });
 
+/** What operations have in common that answer octets by their digest. */
+const OCTETS_OF_DIGEST = {
+  headers: IF_NONE_MATCH,
+  response: z.string(),
+  produces: OCTETS_TYPE,
+  statuses: [404],
+} as const;
+
 /**
  * `GET /nodes/plans/{digest}`: the sealed octets, cacheable forever, since the digest names them. 404 for a plan of other
  * groups' domains only.
  */
 export const plan = nodeOperation({
   summary: 'Fetch a sealed plan',
-  headers: IF_NONE_MATCH,
-  response: z.string(),
-  produces: 'application/octet-stream',
-  statuses: [404],
-  async serve({ store }, { node, request, reply, params }) {
-    const digest = params['digest'] ?? '';
-    const groups = /^[0-9a-f]{64}$/.test(digest) ? await store.latest.plans.groupsWith(digest) : [];
-    const visible = groups.some((set) => shareGroup(set, node.node_groups));
-    const bytes = visible ? await findBlob(store.latest, digest) : null;
-    if (bytes === null) throw notFound();
-    reply.header('etag', `"${digest}"`).header('cache-control', 'private, max-age=31536000, immutable');
-    if (request.headers['if-none-match'] === `"${digest}"`) return reply.code(304).send();
-    reply.type('application/octet-stream');
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  },
+  ...OCTETS_OF_DIGEST,
+  serve: ({ store: { latest } }, call) =>
+    sendOctets(call, {
+      groupsWith: latest.plans.groupsWith,
+      find: (digest) => findBlob(latest, digest),
+    }),
 });
+
+/** `GET /nodes/lists/{digest}`: likewise a sealed list that a stored plan of the node's groups names. */
+export const list = nodeOperation({
+  summary: 'Fetch a sealed list that a plan names',
+  ...OCTETS_OF_DIGEST,
+  serve: ({ store: { latest } }, call) =>
+    sendOctets(call, {
+      groupsWith: latest.plans.groupsWithList,
+      find: (digest) => findListBlob(latest, digest),
+    }),
+});
+
+/** Where octets of a digest are found, and which groups may read them. */
+interface OctetsSource {
+  readonly groupsWith: (digest: string) => Promise<readonly string[]>;
+  readonly find: (digest: string) => Promise<Uint8Array | null>;
+}
+
+async function sendOctets(
+  { node, request, reply, params }: NodeExchange<undefined, undefined>,
+  { groupsWith, find }: OctetsSource,
+): Promise<unknown> {
+  const digest = params['digest'] ?? '';
+  const groups = /^[0-9a-f]{64}$/.test(digest) ? await groupsWith(digest) : [];
+  const visible = groups.some((set) => shareGroup(set, node.node_groups));
+  const bytes = visible ? await find(digest) : null;
+  if (bytes === null) throw notFound();
+  reply.header('etag', `"${digest}"`).header('cache-control', 'private, max-age=31536000, immutable');
+  if (request.headers['if-none-match'] === `"${digest}"`) return reply.code(304).send();
+  reply.type(OCTETS_TYPE);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
 
 /** The key of a node, which its certificates are sealed to. */
 const boxKey = z

@@ -1,8 +1,11 @@
 /**
  * `/domains/{domain}/plans/`: published revisions with author, reason and progress on nodes; comparison and rollback;
- * and what the page evaluates with: the sealed plan of a revision, and the signatures of its `waf` rules.
+ * and what the page evaluates with: the sealed plan of a revision, the lists that it names, and the signatures of its `waf`
+ * rules.
  */
 import { z } from 'zod';
+import { digestsIn } from '../../../engine/plan/list-digests.ts';
+import { findListBlob } from '../../publishing/plan-lists.ts';
 import type { Side } from '../../publishing/printed.ts';
 import { rollBack } from '../../publishing/republish.ts';
 import { currentOf, propagationOf, prunedSentence, readBlob } from '../../publishing/revisions.ts';
@@ -222,8 +225,8 @@ export const rollback = operation({
     }),
 });
 
-// Operations that return what the page evaluates with: the sealed plan of a revision, and the signatures of its `waf` rules. In: the
-// revision of the path. Out: octets with their digest in a header, which the page compares with its own.
+// Operations that return what the page evaluates with: the sealed plan of a revision, its lists, and the signatures of its `waf`
+// rules. In: the revision of the path. Out: octets with their digest in a header, which the page compares with its own.
 
 /** SHA-256 of the octets: `sha256:` and 64 hex digits. */
 const DIGEST = 'edgeplan-digest';
@@ -268,6 +271,23 @@ export const plan = operation({
     const found = (await call.services.signaturesFor?.(bytes)) ?? null;
     const named = found === null ? {} : { [SIGNATURES]: `${found.digest} ${found.name}` };
     return octets(bytes, { [DIGEST]: digest, ...named });
+  },
+});
+
+/** `GET /domains/{domain}/plans/{revision}/lists/{digest}`: 404 for a list that the plan does not name. */
+export const listOctets = operation({
+  summary:
+    'Fetch a sealed list that the plan of a revision names by digest, as nodes evaluate it; `edgeplan-digest` is its SHA-256',
+  response: z.string(),
+  produces: OCTETS,
+  statuses: [409],
+  async handle(call) {
+    const { bytes } = await planOfPath(call);
+    const digest = call.params['digest'] ?? '';
+    if (!digestsIn(bytes).includes(digest)) throw notFound();
+    const sealed = await call.read((tx) => findListBlob(tx, digest));
+    if (sealed === null) throw notFound();
+    return octets(sealed, { [DIGEST]: `sha256:${digest}` });
   },
 });
 

@@ -135,6 +135,21 @@ const groupsWith = statement((builder, p: { digest: string }) =>
     .where('plan_revisions.digest', '=', p.digest),
 );
 
+/** The same for plans that name a list, as long as they are stored. */
+const groupsWithList = statement((builder, p: { digest: string }) =>
+  builder
+    .selectFrom('plan_lists')
+    .innerJoin('plan_revisions', 'plan_revisions.digest', 'plan_lists.plan_digest')
+    .innerJoin('manifest', (join) =>
+      join
+        .onRef('manifest.domain', '=', 'plan_revisions.domain')
+        .onRef('manifest.domain_id', '=', 'plan_revisions.domain_id'),
+    )
+    .select('manifest.node_groups')
+    .distinct()
+    .where('plan_lists.list_digest', '=', p.digest),
+);
+
 const filed = flags<FiledRevision>('pruned');
 
 /** What was published: plans by digest, revisions by number, the manifest by name. */
@@ -186,6 +201,11 @@ export function planReads(session: Session) {
     /** The groups that the names are in whose domain has had the plan, by the manifest. */
     async groupsWith(digest: string): Promise<readonly string[]> {
       return (await groupsWith(session, { digest })).map(({ node_groups }) => node_groups);
+    },
+    /** The same for a stored plan that names the list. */
+    async groupsWithList(listDigest: string): Promise<readonly string[]> {
+      const rows = await groupsWithList(session, { digest: listDigest });
+      return rows.map(({ node_groups }) => node_groups);
     },
   };
 }

@@ -4,6 +4,8 @@
  */
 import type { RuleRef } from '../../../engine/evaluator/decision.ts';
 import { isContentAddressed, refText } from '../../../engine/evaluator/identity.ts';
+import { type OpenedList, openList } from '../../../engine/evaluator/lists.ts';
+import { digestsIn } from '../../../engine/plan/list-digests.ts';
 import { openSignatures } from '../../../engine/plan/open-signatures.ts';
 import { insertsGroups } from '../../../rules/model/groups.ts';
 import { planConditions, readCounted } from '../../../workbench/simulation/conditions.ts';
@@ -46,8 +48,21 @@ function mayCapture({ ruleSet }: SimulationSubject): boolean {
   return ruleSet === null || ruleSet.rules.some(insertsGroups);
 }
 
-/** Prepares a plan for evaluations: loads the regex engine and its signatures if it has rules that need them. */
-export async function openSource({ subject, signatures }: SourcePlan): Promise<ReadyPlan> {
+/** The subject with the lists that its plan names by digest. */
+async function withLists({ subject, list }: SourcePlan): Promise<SimulationSubject> {
+  const digests = list === null ? [] : digestsIn(subject.bytes);
+  if (list === null || digests.length === 0) return subject;
+  const lists = new Map<string, OpenedList>();
+  for (const digest of digests) lists.set(digest, openList(await list(digest)));
+  return { ...subject, lists: (digest) => lists.get(digest) ?? null };
+}
+
+/**
+ * Prepares a plan for evaluations: loads its lists, and the regex engine and its signatures if it has rules that need them.
+ */
+export async function openSource(source: SourcePlan): Promise<ReadyPlan> {
+  const { signatures } = source;
+  const subject = await withLists(source);
   const conditions = formConditions(subject.bytes);
   if (mayCapture(subject)) await (await import('./later/regex.ts')).loadRegexes();
   if (signatures === null) return { subject, conditions };

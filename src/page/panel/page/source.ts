@@ -47,4 +47,6 @@ export interface SourcePlan {
   readonly subject: SimulationSubject;
   /** The sealed signatures of its `waf` rules with their name; `null`: none. */
   readonly signatures: { readonly name: string; readonly digest: string; readonly sealed: Uint8Array } | null;
+  /** Fetches a sealed list that the plan names by digest; `null`: the plan contains its lists. */
+  readonly list: ((digest: string) => Promise<Uint8Array>) | null;
 }

@@ -9,6 +9,7 @@ import { createPlanTaker, type PlanTaker } from '../../../../src/edge/workers/wo
 import { compile, seal } from '../../../../src/engine/compiler/index.ts';
 import { parseRuleSet } from '../../../../src/rules/model/parse.ts';
 import { DOMAIN, RECORDS } from '../../../support/edge-journal.ts';
+import { addressList, hexOf, listedPlan } from '../../../support/listed-plans.ts';
 
 const NAME = 'example.com';
 const bytes = sealed();
@@ -77,4 +78,29 @@ it('the reason why a plan cannot be prepared has no paths of this machine', () =
   }
   expect(reason).toMatch(/^ELOOP/);
   expect(reason).not.toContain(folder);
+});
+
+it('a damaged list is reported as damage of the plan that names it, and the plan before serves meanwhile', () => {
+  const lists = [addressList('192.0.2.1'), addressList('192.0.2.2')];
+  const sealedPlans = lists.map((list, index) => listedPlan(list, index + 1));
+  for (const octets of [...lists, ...sealedPlans])
+    writeFileSync(join(folder, 'plans', hexOf(octets)), octets);
+  const [before, now] = sealedPlans.map((octets) => ({ digest: hexOf(octets) }));
+  const plan = { ...CHANGE.plan, ...now, revision: 2, previous: { revision: 1, ...before! } };
+  const change = { ...CHANGE, plan: { ...plan, digest: now!.digest } };
+  taker.prepare(change)();
+  const blocks = (ip: string): boolean => {
+    const found = plans.find(NAME);
+    if (found === null || found === 'refused') throw new Error('the name is not served');
+    const request = { scheme: 'https', method: 'GET', host: NAME, target: '/', ip };
+    return found.evaluator.evaluate(request).action === 'block';
+  };
+  expect([blocks('192.0.2.1'), blocks('192.0.2.2')]).toEqual([false, true]);
+  plans.delete(NAME);
+  writeFileSync(join(folder, 'plans', hexOf(lists[1]!)), 'damaged');
+  // A worker that starts has no list in memory.
+  taker = createPlanTaker({ plans, directory: folder, onDamaged: (name) => damaged.push(name) });
+  taker.apply(change);
+  expect([blocks('192.0.2.1'), blocks('192.0.2.2')]).toEqual([true, false]);
+  expect(damaged).toEqual([NAME]);
 });

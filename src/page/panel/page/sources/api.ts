@@ -68,11 +68,17 @@ async function readPlan(digest: string): Promise<SourcePlan> {
   if (domain === null || revision === undefined) throw new CallFault(404, 'this plan is not listed any more');
   const path = `${domainPath(domain.name)}/plans/${revision.revision}`;
   const { body: bytes, headers } = await callOctets(`${path}/bytes`);
-  await check(bytes, digest);
+  await check(bytes, digest, 'plan');
   const named = /^sha256:([0-9a-f]{64}) (.+)$/.exec(headers.get('edgeplan-signatures') ?? '');
   const signatures = named === null ? null : await readSignatures(path, { hex: named[1]!, name: named[2]! });
   const subject = { bytes, digest: `sha256:${digest}`, name: domain.name, sources: new Map(), ruleSet: null };
-  return { subject, signatures };
+  return { subject, signatures, list: (list) => readList(path, list) };
+}
+
+async function readList(path: string, digest: string): Promise<Uint8Array> {
+  const { body: sealed } = await callOctets(`${path}/lists/${digest}`);
+  await check(sealed, digest, 'list');
+  return sealed;
 }
 
 async function readSignatures(
@@ -80,15 +86,20 @@ async function readSignatures(
   { hex, name }: { readonly hex: string; readonly name: string },
 ): Promise<SourcePlan['signatures']> {
   const { body: sealed } = await callOctets(`${path}/signatures`);
-  await check(sealed, hex);
+  await check(sealed, hex, 'signatures');
   return { name, digest: `sha256:${hex}`, sealed };
 }
 
 /** Compares octets with their digest. @throws Error when they differ, or cannot be compared */
-async function check(octets: Uint8Array, digest: string): Promise<void> {
+async function check(
+  octets: Uint8Array,
+  digest: string,
+  what: 'plan' | 'list' | 'signatures',
+): Promise<void> {
   if (!isSecureContext)
     throw new Error('plans are checked with WebCrypto, which browsers offer over HTTPS and on loopback only');
   const found = new Uint8Array(await crypto.subtle.digest('SHA-256', octets as Uint8Array<ArrayBuffer>));
   const hex = [...found].map((octet) => octet.toString(16).padStart(2, '0')).join('');
-  if (hex !== digest) throw new Error(`the octets of plan ${digest} arrived damaged: their digest is ${hex}`);
+  if (hex !== digest)
+    throw new Error(`the octets of ${what} ${digest} arrived damaged: their digest is ${hex}`);
 }

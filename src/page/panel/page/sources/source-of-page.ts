@@ -54,7 +54,7 @@ async function readPlan(digest: string): Promise<SourcePlan> {
   const sealed =
     note === null ? null : await ask(`play/signatures/${note.digest.slice(7)}.bin`).then(octetsOf);
   const signatures = note === null || sealed === null ? null : { ...note, sealed };
-  return { subject: subjectOfDocument(document, bytes), signatures };
+  return { subject: subjectOfDocument(document, bytes), signatures, list: null };
 }
 
 async function ask(path: string): Promise<Response> {
