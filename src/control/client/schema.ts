@@ -2407,6 +2407,166 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/lists/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Named lists of the domain, by name
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainLists"];
+        readonly put?: never;
+        /**
+         * Add a named list of the domain; rules name it by `@` and its name
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly post: operations["postDomainLists"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/lists/{listName}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One named list of the domain, with the rules that name it
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainListsByListName"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete a named list of the domain that no rule names
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainListsByListName"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/lists/{listName}/entries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Entries of a named list of the domain in order, page by page
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainListsByListNameEntries"];
+        /**
+         * Replace all entries of a named list of the domain; all or none
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainListsByListNameEntries"];
+        /**
+         * Add entries, or replace those that match the same, of a named list of the domain; all or none
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly post: operations["postDomainListsByListNameEntries"];
+        /**
+         * Remove entries of a named list of the domain; all or none
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainListsByListNameEntries"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/lists/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Named lists of the account, by name
+         * @description Any key may.
+         */
+        readonly get: operations["getLists"];
+        readonly put?: never;
+        /**
+         * Add a named list of the account; rules name it by `@` and its name
+         * @description Any key may.
+         */
+        readonly post: operations["postLists"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/lists/{listName}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One named list of the account, with the rules that name it
+         * @description Any key may.
+         */
+        readonly get: operations["getListsByListName"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete a named list of the account that no rule names
+         * @description Any key may.
+         */
+        readonly delete: operations["deleteListsByListName"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/lists/{listName}/entries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Entries of a named list of the account in order, page by page
+         * @description Any key may.
+         */
+        readonly get: operations["getListsByListNameEntries"];
+        /**
+         * Replace all entries of a named list of the account; all or none
+         * @description Any key may.
+         */
+        readonly put: operations["putListsByListNameEntries"];
+        /**
+         * Add entries, or replace those that match the same, of a named list of the account; all or none
+         * @description Any key may.
+         */
+        readonly post: operations["postListsByListNameEntries"];
+        /**
+         * Remove entries of a named list of the account; all or none
+         * @description Any key may.
+         */
+        readonly delete: operations["deleteListsByListNameEntries"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/ssl/": {
         readonly parameters: {
             readonly query?: never;
@@ -5460,7 +5620,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -5475,7 +5635,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -5538,7 +5698,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -5560,7 +5720,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -5614,7 +5774,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -5629,7 +5789,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -5853,6 +6013,24 @@ export interface components {
                 /** @description the amount in minor units */
                 readonly amount: number;
             }[];
+        };
+        readonly List: {
+            readonly id: number;
+            /** @description `null`: a list of the account, for all of its domains */
+            readonly domain_id: number | null;
+            readonly name: string;
+            /** @enum {string} */
+            readonly kind: "ip" | "asn" | "country" | "host" | "path" | "user_agent" | "redirect";
+            /** @description how many entries it has */
+            readonly entry_count: number;
+            /** @description of its compiled form, at most */
+            readonly octets: number;
+            /** @description rises with each change of the entries */
+            readonly version: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
         };
         readonly LogCounted: {
             /** @constant */
@@ -8399,6 +8577,30 @@ export interface components {
                 readonly errors: number;
                 /** @description as above, of this hour */
                 readonly availability: number | null;
+            }[];
+        };
+        readonly UsedList: {
+            readonly id: number;
+            /** @description `null`: a list of the account, for all of its domains */
+            readonly domain_id: number | null;
+            readonly name: string;
+            /** @enum {string} */
+            readonly kind: "ip" | "asn" | "country" | "host" | "path" | "user_agent" | "redirect";
+            /** @description how many entries it has */
+            readonly entry_count: number;
+            /** @description of its compiled form, at most */
+            readonly octets: number;
+            /** @description rises with each change of the entries */
+            readonly version: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+            /** @description rules that name it, stored or published; the first of them */
+            readonly used_by: readonly {
+                readonly domain: string;
+                /** @description `<type>/<id>` */
+                readonly rule: string;
             }[];
         };
         readonly WafRule: {
@@ -16034,6 +16236,841 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainLists: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Named lists of the domain, by name */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["List"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainLists: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description rules name the list by `@` and this name */
+                    readonly name: string;
+                    /**
+                     * @description what the entries are; it never changes
+                     * @enum {string}
+                     */
+                    readonly kind: "ip" | "asn" | "country" | "host" | "path" | "user_agent" | "redirect";
+                    /** @description of kind `redirect` objects with `from` and `to`; of two that match the same the last counts */
+                    readonly entries?: readonly (string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add a named list of the domain; rules name it by `@` and its name */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainListsByListName: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One named list of the domain, with the rules that name it */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UsedList"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly deleteDomainListsByListName: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a named list of the domain that no rule names */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description entries, at most; without it 100 */
+                readonly limit?: number;
+                /** @description from `Link` of the page before */
+                readonly cursor?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Entries of a named list of the domain in order, page by page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly ({
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path */
+                        readonly from: string;
+                        /** @description the target */
+                        readonly to: string;
+                        /** @description absent: that of the rule */
+                        readonly status?: number;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description of kind `redirect` objects with `from` and `to`; of two that match the same the last counts */
+                    readonly entries: readonly (string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Replace all entries of a named list of the domain; all or none */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description of kind `redirect` objects with `from` and `to`; of two that match the same the last counts */
+                    readonly entries: readonly (string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add entries, or replace those that match the same, of a named list of the domain; all or none */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description the entries to remove, by what they match; comments do not count */
+                    readonly entries: readonly ((string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    }) | {
+                        readonly from: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Remove entries of a named list of the domain; all or none */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getLists: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Named lists of the account, by name */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["List"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postLists: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description rules name the list by `@` and this name */
+                    readonly name: string;
+                    /**
+                     * @description what the entries are; it never changes
+                     * @enum {string}
+                     */
+                    readonly kind: "ip" | "asn" | "country" | "host" | "path" | "user_agent" | "redirect";
+                    /** @description of kind `redirect` objects with `from` and `to`; of two that match the same the last counts */
+                    readonly entries?: readonly (string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add a named list of the account; rules name it by `@` and its name */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getListsByListName: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One named list of the account, with the rules that name it */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UsedList"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly deleteListsByListName: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a named list of the account that no rule names */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description entries, at most; without it 100 */
+                readonly limit?: number;
+                /** @description from `Link` of the page before */
+                readonly cursor?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Entries of a named list of the account in order, page by page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly ({
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path */
+                        readonly from: string;
+                        /** @description the target */
+                        readonly to: string;
+                        /** @description absent: that of the rule */
+                        readonly status?: number;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description of kind `redirect` objects with `from` and `to`; of two that match the same the last counts */
+                    readonly entries: readonly (string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Replace all entries of a named list of the account; all or none */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description of kind `redirect` objects with `from` and `to`; of two that match the same the last counts */
+                    readonly entries: readonly (string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add entries, or replace those that match the same, of a named list of the account; all or none */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description the entries to remove, by what they match; comments do not count */
+                    readonly entries: readonly ((string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    }) | {
+                        readonly from: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Remove entries of a named list of the account; all or none */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
             readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
