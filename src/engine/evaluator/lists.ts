@@ -115,7 +115,8 @@ function fault(code: PlanFault['code'], what: string): PlanFault {
   return new PlanFault(code, `a sealed list ${what}`);
 }
 
-function isText(kind: ListKind): boolean {
+/** Whether the entries of a kind are texts that `entryAt` reads. */
+export function isText(kind: ListKind): boolean {
   return kind !== 'ip' && kind !== 'asn' && kind !== 'country';
 }
 
@@ -337,16 +338,19 @@ function machineRow(list: OpenedList, text: string, whole: boolean): number {
 function piecesOf(list: OpenedList, number: number): readonly string[] {
   const known = list.pieces.get(number);
   if (known !== undefined) return known;
-  const pieces = rowText(list, number).split('\0');
+  const pieces = entryAt(list, number).text.split('\0');
   list.pieces.set(number, pieces);
   return pieces;
 }
 
-/** The text of an entry; the pieces of a general wildcard are divided by NUL. */
-function rowText({ words, text }: OpenedList, number: number): string {
+/** An entry of a list of texts: its kind (PATTERN_KIND), and its text, in which NUL divides the pieces of a general wildcard. */
+export function entryAt(
+  { words, text }: OpenedList,
+  number: number,
+): { readonly kind: number; readonly text: string } {
   const row = words[TEXT_INDEX.rows]! + number * TEXT_ROW.size;
   const from = words[row + TEXT_ROW.at]!;
-  return textAt(text, from, words[row + TEXT_ROW.length]!);
+  return { kind: words[row + TEXT_ROW.kind]!, text: textAt(text, from, words[row + TEXT_ROW.length]!) };
 }
 
 function textAt(text: OpenedList['text'], from: number, length: number): string {

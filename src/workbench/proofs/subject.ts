@@ -7,6 +7,7 @@ import { createCounters } from '../../engine/evaluator/counters.ts';
 import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/evaluate.ts';
 import { isContentAddressed, refOfSlot } from '../../engine/evaluator/identity.ts';
+import { type FindList, listsOfPlan } from '../../engine/evaluator/lists.ts';
 import { createLoaded, type LoadedPlan, textOf } from '../../engine/evaluator/loaded.ts';
 import {
   FLAG,
@@ -17,8 +18,9 @@ import {
   SLOT,
 } from '../../engine/plan/layout.ts';
 import { openPlan, seal } from '../../engine/plan/seal.ts';
+import { listsOf } from '../../rules/model/list-names.ts';
 import { parseRule } from '../../rules/model/parse.ts';
-import type { RuleSet } from '../../rules/model/types.ts';
+import type { RuleList, RuleSet } from '../../rules/model/types.ts';
 import { knownOf, type PlanRule, type RuleEnding } from './rule-types.ts';
 
 /** One enabled rule of a plan. */
@@ -55,18 +57,28 @@ const FIRST_MOMENT = Date.UTC(2100, 0, 1);
 /** Twice the longest window of a rate limit. */
 const APART_MS = 2 * 86_400_000;
 
-/** Reads the plan in sealed bytes. `trusted`: this process has compiled them. @throws PlanFault */
-export function readSubject(
-  bytes: Uint8Array,
-  { trusted = false }: { readonly trusted?: boolean } = {},
-): Subject {
+/** What the caller knows about sealed bytes. */
+export interface SubjectOptions {
+  /** This process has compiled them. */
+  readonly trusted?: boolean;
+  /** Finds the lists that the plan refers to by digest. Absent: it contains all that its rules name. */
+  readonly lists?: FindList;
+}
+
+/** Reads the plan in sealed bytes. @throws PlanFault */
+export function readSubject(bytes: Uint8Array, options: SubjectOptions = {}): Subject {
+  const { trusted = false } = options;
   const { plan, revision } = openPlan(bytes, { trusted });
-  const loaded = createLoaded(plan, revision);
+  const loaded = createLoaded(plan, revision, listsOfPlan(plan, options));
   const count = plan.slots.length / SLOT.size;
   const rules = Array.from({ length: count }, (_, slot) => readRule(loaded, slot)).filter(
     (rule): rule is SubjectRule => rule !== null,
   );
-  const evaluator = loadPlan(bytes, { trusted: true, counters: createCounters({ random: () => 0.5 }) });
+  const evaluator = loadPlan(bytes, {
+    ...options,
+    trusted: true,
+    counters: createCounters({ random: () => 0.5 }),
+  });
   const byName = new Map(rules.map((rule) => [`${rule.type}/${rule.ref.id}`, rule]));
   let moments = 0;
   return {
@@ -133,9 +145,22 @@ export function compilable(ruleSet: RuleSet): RuleSet {
   return { ...serving(ruleSet), rules };
 }
 
-/** The compiled subject of a rule set, as `compilable` has it. */
-export function compileSubject(ruleSet: RuleSet): Subject {
-  return readSubject(seal(compile(compilable(ruleSet)).plan, { revision: 1 }));
+/** Where the lists of a rule set come from that it has by digest. */
+export interface ListSources {
+  /** Absent: the rule set has the entries of all that its rules name. */
+  readonly lists?: FindList;
+}
+
+/** The compiled subject of a rule set, as `compilable` has it. @throws PlanFault if a list is missing */
+export function compileSubject(ruleSet: RuleSet, sources: ListSources = {}): Subject {
+  return readSubject(seal(compile(compilable(ruleSet)).plan, { revision: 1 }), sources);
+}
+
+/** Whether the entries of all lists are known that rules name: without them nothing is proved. */
+export function knowsLists({ rules, lists = [] }: RuleSet, { lists: find }: ListSources = {}): boolean {
+  const isKnown = (list: RuleList): boolean => 'entries' in list || (find?.(list.digest) ?? null) !== null;
+  const kinds = new Map(lists.filter(isKnown).map(({ name, kind }) => [name, kind]));
+  return rules.every((rule) => listsOf(rule).every(({ name, kind }) => kinds.get(name) === kind));
 }
 
 // What rules do to requests that they act on, as text that is equal for equal effects, and as words.
