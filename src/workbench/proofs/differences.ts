@@ -278,7 +278,10 @@ export interface SealedSide extends PlanSide {
 /** The input of `proveChanges`. @throws PlanFault */
 export function changeInput(before: SealedSide, after: SealedSide): ChangeInput {
   const pairs = pairedRules(before, after);
-  const subjects = { before: readSubject(before.bytes), after: readSubject(after.bytes) };
+  const [older, newer] = [before, after].map(({ bytes, lists }) =>
+    readSubject(bytes, lists === undefined ? {} : { lists }),
+  );
+  const subjects = { before: older!, after: newer! };
   const differing = { before: new Set<string>(), after: new Set<string>() };
   for (const { change, rule, before: was, fields } of diffPlans(before, after).rules) {
     // A rule whose priority alone differs acts as before unless its place among the others changed.
