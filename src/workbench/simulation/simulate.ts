@@ -5,6 +5,7 @@
  */
 import type { Decision, ErrorPageAnswer } from '../../engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/index.ts';
+import type { FindList } from '../../engine/evaluator/lists.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import type { PhaseTrace, RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
 import type { WafProgram } from '../../engine/waf/request/inspection.ts';
@@ -52,6 +53,8 @@ export interface SimulationSubject {
   readonly ruleSet: RuleSet | null;
   /** Absent or `null`: none, so `waf` rules do not inspect. */
   readonly signatures?: Signatures | null;
+  /** Finds the lists that the plan refers to by digest. Absent: it contains all that its rules name. */
+  readonly lists?: FindList;
 }
 
 /** A request with the conditions to simulate it under. */
@@ -69,10 +72,11 @@ export interface SimulatedRequest {
  * An evaluator with a fixed clock, random number and origin health. A request without a body is evaluated as one
  * with an empty body.
  */
-export function fixedEvaluator({ bytes, signatures }: SimulationSubject, world: World): Evaluator {
+export function fixedEvaluator({ bytes, signatures, lists }: SimulationSubject, world: World): Evaluator {
   const down = new Set(world.down);
   const { counted } = world;
   const evaluator: Evaluator = loadPlan(bytes, {
+    ...(lists === undefined ? {} : { lists }),
     ...(counted === undefined ? {} : { counters: countersAfter(counted, () => evaluator.domain) }),
     clock: () => world.now,
     random: () => 0,
