@@ -32,7 +32,8 @@ function entryOf(kind: ListKind, at: number): string {
   const spread = Math.imul(at + 1, 0x9e3779b1) >>> 0;
   switch (kind) {
     case 'ip':
-      return `${20 + (spread >>> 26)}.${(spread >>> 18) & 255}.${(spread >>> 10) & 255}.0/24`;
+      // Of a block that other requests do not come from (RFC 1112 §4).
+      return `${240 + (spread >>> 28)}.${(spread >>> 20) & 255}.${(spread >>> 12) & 255}.0/24`;
     case 'path':
       return `/${SECTIONS[at % SECTIONS.length]}/old-${spread.toString(36)}.html`;
     case 'user_agent':

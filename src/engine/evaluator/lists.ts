@@ -31,6 +31,7 @@ import {
   LIST_VERSION,
   listChecksum,
   REDIRECT_ROW,
+  ROW_MASK,
   TEXT_INDEX,
   TEXT_ROW,
 } from '../plan/lists.ts';
@@ -145,7 +146,8 @@ function checkIndex({ entries, words, text }: Pick<OpenedList, 'entries' | 'word
     const table = words.subarray(at + 1, at + 1 + size);
     if (table.length !== size || (size & (size - 1)) !== 0 || !table.includes(0))
       throw damaged('a table has another size');
-    if (table.some((row) => row > entries)) throw damaged('a table names an entry that is not there');
+    if (table.some((word) => (word & ROW_MASK) > entries))
+      throw damaged('a table names an entry that is not there');
   }
   if (words[TEXT_INDEX.machine] === NONE) return;
   const wrong = ahoCorasickFault(machineOf(words).words);
@@ -303,8 +305,10 @@ function tableRow(
   const mask = words[table]!;
   const rows = words[TEXT_INDEX.rows]!;
   for (let place = hashPlace(hash, mask); ; place = (place + 1) & mask) {
-    const number = words[table + 1 + place]!;
-    if (number === 0) return -1;
+    const word = words[table + 1 + place]!;
+    if (word === 0) return -1;
+    if (((word ^ hash) & ~ROW_MASK) !== 0) continue;
+    const number = word & ROW_MASK;
     const row = rows + (number - 1) * TEXT_ROW.size;
     if (words[row + TEXT_ROW.length] !== length) continue;
     const start = words[row + TEXT_ROW.at]!;
