@@ -20,7 +20,7 @@ import {
   wildcardAutomaton,
 } from './automaton.ts';
 import type { SpaceRoom } from './budget.ts';
-import { type Alternatives, alternativesOf, listOfPattern } from './lists.ts';
+import { alternativesOf, type ListedWildcards, listOfPattern } from './lists.ts';
 import { entriesOf, type PlanTerm } from './terms.ts';
 import { unionAutomaton } from './union.ts';
 
@@ -278,7 +278,7 @@ export interface PlanPattern {
    * The pieces between the stars of a wildcard, and those of each entry of a list; `null` for a regex, and for a list that is too
    * large.
    */
-  readonly alternatives: Alternatives | null;
+  readonly alternatives: ListedWildcards | null;
   /** The regex's automaton as the plan has it; `null` for others. */
   readonly table: Uint16Array | null;
 }

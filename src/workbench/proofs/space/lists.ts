@@ -21,16 +21,16 @@ const MAX_LISTED_CHARACTERS = 60_000;
 const MAX_LISTED_INTERVALS = 20_000;
 
 /** The wildcards of a text, as pieces. */
-export type Alternatives = readonly (readonly string[])[];
+export type ListedWildcards = readonly (readonly string[])[];
 
 /** The lists that were read: a list is shared by all rules that name it. */
-const READ = new WeakMap<OpenedList, Alternatives | null>();
+const READ = new WeakMap<OpenedList, ListedWildcards | null>();
 
 /**
  * The entries of a list as wildcards, in an order that is the same for equal lists: of kind `asn` digits, of `country` codes.
  * `null`: too many. Numbers and countries are never too many.
  */
-export function alternativesOf(list: OpenedList): Alternatives | null {
+export function alternativesOf(list: OpenedList): ListedWildcards | null {
   const known = READ.get(list);
   if (known !== undefined) return known;
   const made = readAlternatives(list);
@@ -38,7 +38,7 @@ export function alternativesOf(list: OpenedList): Alternatives | null {
   return made;
 }
 
-function readAlternatives(list: OpenedList): Alternatives | null {
+function readAlternatives(list: OpenedList): ListedWildcards | null {
   const { kind, entries, words, text } = list;
   if (kind === 'asn') return Array.from(words, (number) => [String(number)]);
   if (kind === 'country') return countriesOf(list);
@@ -48,7 +48,7 @@ function readAlternatives(list: OpenedList): Alternatives | null {
   return [...keyed.keys()].sort().map((key) => keyed.get(key)!);
 }
 
-function countriesOf({ words }: OpenedList): Alternatives {
+function countriesOf({ words }: OpenedList): ListedWildcards {
   const listed = Array.from({ length: COUNTRIES }, (_, number) => number).filter(
     (number) => ((words[number >> 5]! >>> (number & 31)) & 1) === 1,
   );
