@@ -23,7 +23,8 @@ test(`agrees with the oracle on ${PAIRS} rule sets and requests`, { timeout: 3_6
 });
 
 function compareCase(seed: number): void {
-  const generated = generateCase(seed, REQUESTS, { conditions: { share: 0.3, strayTags: true } });
+  const options = { answers: 0.3, conditions: { share: 0.3, strayTags: true } };
+  const generated = generateCase(seed, REQUESTS, options);
   // Every third rule set names lists.
   const made =
     seed % 3 === 0 ? { ...generated, ruleSet: withLists(seeded(seed), generated.ruleSet, 0.3) } : generated;

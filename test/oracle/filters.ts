@@ -5,6 +5,7 @@ import type { Facts } from './facts.ts';
 import { normaliseHostEntry } from './host.ts';
 import { covers } from './ip.ts';
 import { compiledRegex, isFingerprint, matchPieces } from './patterns.ts';
+import { redirectEntry } from './rewrite.ts';
 import { percentDecode } from './text.ts';
 
 type Test = (text: string) => boolean;
@@ -62,6 +63,8 @@ export function pathForms(facts: Facts): readonly string[] {
 }
 
 function pathMatches(rule: Rule & PathFilter, facts: Facts): boolean {
+  if (rule.type === 'redirect' && rule.targets !== undefined && redirectEntry(rule, facts) === null)
+    return false;
   const forms = pathForms(facts);
   const test = (entry: string) => {
     if (rule.path_match_type === 'regex' || !entry.startsWith('@'))

@@ -95,7 +95,7 @@ test(`every change that a request shows is proved, on ${SETS} pairs of rule sets
   for (let seed = 1; seed <= SETS; seed++) {
     // Every other rule set is without conditions.
     const share = seed % 2 === 0 ? 0.5 : 0;
-    const options = share === 0 ? {} : { conditions: { share } };
+    const options = share === 0 ? {} : { answers: 0.3, conditions: { share } };
     const made = generateCase(seed, REQUESTS, options);
     const { requests } = made;
     const ruleSet = everyThird(seed, made.ruleSet);

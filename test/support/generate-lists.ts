@@ -1,6 +1,6 @@
 /** Generated lists: some entries of a rule set's rules move to lists that several rules name. */
 import type { ListKind } from '../../src/base/vocabulary/vocabulary.ts';
-import { readEntries } from '../../src/rules/model/lists.ts';
+import { readEntries, showEntry } from '../../src/rules/model/lists.ts';
 import type { EntryList, Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { type Random, seeded } from './generate-random.ts';
 
@@ -42,6 +42,28 @@ function mapEntries(rule: Rule, map: (kind: ListKind, entries: readonly Entry[])
   return { ...made, conditions: Object.fromEntries(changed) } as unknown as Rule;
 }
 
+const TARGETS = ['/new', '/a/b', 'https://other.test/x?y=1', '/%20', '/a?b'];
+
+/** Some redirects answer a list of paths that rules name, instead of one target. */
+function withRedirects(random: Random, ruleSet: RuleSet): RuleSet {
+  const paths = ruleSet.rules.flatMap((rule) => ('path_includes' in rule ? rule.path_includes : []));
+  const found = [...paths, '/', '/a', '/a/b', '/x.php'].map((from) => ({
+    from,
+    to: random.pick(TARGETS),
+    ...(random.chance(0.5) ? { status: random.pick([301, 308] as const) } : {}),
+  }));
+  const entries = found.filter((entry) => readEntries('redirect', [entry]).ok);
+  const read = readEntries('redirect', entries);
+  const list: EntryList = { name: 'moved', kind: 'redirect', entries: read.ok ? read.entries : [] };
+  const rules = ruleSet.rules.map((rule): Rule => {
+    if (rule.type !== 'redirect' || random.chance(0.5)) return rule;
+    const { target_mode: _, ...others } = rule;
+    const filter = { path_match_type: 'wildcard', path_includes: ['/*'], path_excludes: [] } as const;
+    return { ...others, ...filter, preserve_path: false, target: '', targets: '@moved' };
+  });
+  return { ...ruleSet, rules, lists: [...(ruleSet.lists ?? []), list] };
+}
+
 /** A rule set some of whose rules name lists, `share` of their entries. */
 export function withLists(random: Random, ruleSet: RuleSet, share: number): RuleSet {
   const found = new Map<ListKind, Entry[]>(KINDS.map((kind) => [kind, []]));
@@ -63,7 +85,7 @@ export function withLists(random: Random, ruleSet: RuleSet, share: number): Rule
       entries.flatMap((entry) => (random.chance(share) ? [`@${kind}-${random.int(EACH)}`] : [entry])),
     ),
   );
-  return { ...ruleSet, rules, lists };
+  return withRedirects(random, { ...ruleSet, rules, lists });
 }
 
 /** The rule set of a case: with lists if its seed is a multiple of three. */
@@ -71,7 +93,7 @@ export function everyThird(seed: number, ruleSet: RuleSet): RuleSet {
   return seed % 3 === 0 ? withLists(seeded(seed), ruleSet, 0.3) : ruleSet;
 }
 
-/** The rule set with other entries in one of its lists: some are left out, or come from another list of its kind. */
+/** The rule set with other entries in one of its lists: some are left out, come from another list of its kind, or lead elsewhere. */
 export function withOtherEntries(random: Random, ruleSet: RuleSet): RuleSet {
   const lists = (ruleSet.lists ?? []) as readonly EntryList[];
   const at = random.int(lists.length);
@@ -79,9 +101,12 @@ export function withOtherEntries(random: Random, ruleSet: RuleSet): RuleSet {
   const kept = entries.filter(() => random.chance(0.7));
   const others = lists.filter((one) => one.kind === kind).flatMap((one) => one.entries);
   const added = others.length > 0 && random.chance(0.6) ? random.some(others, 3) : [];
-  const read = readEntries(
-    kind,
-    [...kept, ...added].map(({ value }) => value),
+  const written = [...kept, ...added].map((entry) =>
+    showEntry(
+      kind,
+      entry.to !== undefined && random.chance(0.3) ? { ...entry, to: random.pick(TARGETS) } : entry,
+    ),
   );
+  const read = readEntries(kind, written);
   return { ...ruleSet, lists: lists.with(at, { ...lists[at]!, entries: read.ok ? read.entries : [] }) };
 }

@@ -3552,7 +3552,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -3617,7 +3617,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -3692,7 +3692,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -3785,7 +3785,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -3800,7 +3800,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -3853,7 +3853,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -3875,7 +3875,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -3930,7 +3930,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -3945,7 +3945,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -4018,7 +4018,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -4033,7 +4033,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -4072,7 +4072,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4094,7 +4094,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -4127,7 +4127,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4142,7 +4142,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -4635,7 +4635,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -4650,7 +4650,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -4663,15 +4663,20 @@ export interface components {
              * @enum {string}
              */
             readonly country_match_type: "include" | "exclude";
-            /** @description ISO 3166-1 alpha-2 codes; empty: no country filter */
+            /** @description ISO 3166-1 alpha-2 codes, or `@name` of a list; empty: no country filter */
             readonly countries: readonly string[];
             /**
              * @description `include`: `ips` are dropped; `exclude`: every other address is, unknown ones too
              * @enum {string}
              */
             readonly ip_match_type: "include" | "exclude";
-            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter */
+            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form, or `@name` of a list; empty: no address filter */
             readonly ips: readonly string[];
+            /**
+             * @description what the edge answers; default: 403, which is stored as absent
+             * @enum {number}
+             */
+            readonly status?: 403 | 404 | 410 | 421 | 429 | 451 | 503;
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
@@ -4701,7 +4706,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4723,7 +4728,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -4742,7 +4747,7 @@ export interface components {
              */
             readonly country_match_type?: "include" | "exclude";
             /**
-             * @description ISO 3166-1 alpha-2 codes; empty: no country filter
+             * @description ISO 3166-1 alpha-2 codes, or `@name` of a list; empty: no country filter
              * @default []
              */
             readonly countries?: readonly string[];
@@ -4753,10 +4758,15 @@ export interface components {
              */
             readonly ip_match_type?: "include" | "exclude";
             /**
-             * @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter
+             * @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form, or `@name` of a list; empty: no address filter
              * @default []
              */
             readonly ips?: readonly string[];
+            /**
+             * @description what the edge answers; default: 403, which is stored as absent
+             * @enum {number}
+             */
+            readonly status?: 403 | 404 | 410 | 421 | 429 | 451 | 503;
         };
         readonly DropRuleUpdate: {
             /**
@@ -4773,7 +4783,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4788,7 +4798,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -4801,15 +4811,20 @@ export interface components {
              * @enum {string}
              */
             readonly country_match_type?: "include" | "exclude";
-            /** @description ISO 3166-1 alpha-2 codes; empty: no country filter */
+            /** @description ISO 3166-1 alpha-2 codes, or `@name` of a list; empty: no country filter */
             readonly countries?: readonly string[];
             /**
              * @description `include`: `ips` are dropped; `exclude`: every other address is, unknown ones too
              * @enum {string}
              */
             readonly ip_match_type?: "include" | "exclude";
-            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter */
+            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form, or `@name` of a list; empty: no address filter */
             readonly ips?: readonly string[];
+            /**
+             * @description what the edge answers; default: 403, which is stored as absent
+             * @enum {number}
+             */
+            readonly status?: 403 | 404 | 410 | 421 | 429 | 451 | 503;
         };
         readonly DryRunEvidence: {
             /** @description `<type>/<id>` of the rule */
@@ -4868,7 +4883,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -4883,7 +4898,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -4936,7 +4951,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4958,7 +4973,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -5001,7 +5016,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -5016,7 +5031,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -5126,7 +5141,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -5178,7 +5193,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -5230,7 +5245,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -5868,7 +5883,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -5957,7 +5972,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6087,7 +6102,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6180,7 +6195,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -6195,7 +6210,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -6247,7 +6262,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6269,7 +6284,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -6325,7 +6340,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6340,7 +6355,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -6452,7 +6467,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -6467,7 +6482,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -6520,7 +6535,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6542,7 +6557,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -6594,7 +6609,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6609,7 +6624,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -7011,7 +7026,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -7026,7 +7041,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -7034,7 +7049,7 @@ export interface components {
             readonly path_includes: readonly string[];
             /** @description paths that the rule does not apply to; they win over `path_includes` */
             readonly path_excludes: readonly string[];
-            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text */
+            /** @description required without `targets`: an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise */
             readonly target: string;
             /**
              * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
@@ -7045,6 +7060,13 @@ export interface components {
             readonly preserve_query: boolean;
             /** @description appends the request's path to the path of `target` */
             readonly preserve_path: boolean;
+            /**
+             * @description default: `literal`, which is stored as absent. `captures`: `$1`, `${1}` and `${name}` in `target`, after its host, insert groups of the first include entry that matches; only with `path_match_type: regex`, without `preserve_path`
+             * @enum {string}
+             */
+            readonly target_mode?: "literal" | "captures";
+            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode` */
+            readonly targets?: string;
             /**
              * @description only in the answer to a create
              * @enum {string}
@@ -7079,7 +7101,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -7101,7 +7123,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -7113,8 +7135,11 @@ export interface components {
              * @default []
              */
             readonly path_excludes?: readonly string[];
-            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text */
-            readonly target: string;
+            /**
+             * @description required without `targets`: an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise
+             * @default
+             */
+            readonly target?: string;
             /**
              * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
              * @default 302
@@ -7131,6 +7156,13 @@ export interface components {
              * @default false
              */
             readonly preserve_path?: boolean;
+            /**
+             * @description default: `literal`, which is stored as absent. `captures`: `$1`, `${1}` and `${name}` in `target`, after its host, insert groups of the first include entry that matches; only with `path_match_type: regex`, without `preserve_path`
+             * @enum {string}
+             */
+            readonly target_mode?: "literal" | "captures";
+            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode` */
+            readonly targets?: string;
         };
         readonly RedirectRuleUpdate: {
             /**
@@ -7147,7 +7179,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -7162,7 +7194,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -7170,7 +7202,7 @@ export interface components {
             readonly path_includes?: readonly string[];
             /** @description paths that the rule does not apply to; they win over `path_includes` */
             readonly path_excludes?: readonly string[];
-            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text */
+            /** @description required without `targets`: an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise */
             readonly target?: string;
             /**
              * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
@@ -7181,6 +7213,13 @@ export interface components {
             readonly preserve_query?: boolean;
             /** @description appends the request's path to the path of `target` */
             readonly preserve_path?: boolean;
+            /**
+             * @description default: `literal`, which is stored as absent. `captures`: `$1`, `${1}` and `${name}` in `target`, after its host, insert groups of the first include entry that matches; only with `path_match_type: regex`, without `preserve_path`
+             * @enum {string}
+             */
+            readonly target_mode?: "literal" | "captures";
+            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode` */
+            readonly targets?: string;
         };
         readonly RewriteRule: {
             readonly id: number;
@@ -7201,7 +7240,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -7216,7 +7255,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -7262,7 +7301,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -7284,7 +7323,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -7328,7 +7367,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -7343,7 +7382,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -7369,24 +7408,24 @@ export interface components {
             readonly schemes?: readonly ("http" | "https")[];
             /** @description addresses of visitors; an unknown one is in neither list */
             readonly ips?: {
-                /** @description addresses, CIDR prefixes and ranges that the rule applies to */
+                /** @description addresses, CIDR prefixes, ranges and names of lists (`@name`) that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
+                /** @description addresses, CIDR prefixes, ranges and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description countries of visitors; an unknown one is in neither list */
             readonly countries?: {
-                /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
+                /** @description ISO 3166-1 alpha-2 codes and names of lists (`@name`) that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
+                /** @description ISO 3166-1 alpha-2 codes and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
             readonly asns?: {
-                /** @description numbers of autonomous systems that the rule applies to */
-                readonly includes?: readonly number[];
-                /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                readonly excludes?: readonly number[];
+                /** @description numbers of autonomous systems and names of lists (`@name`) that the rule applies to */
+                readonly includes?: readonly (number | string)[];
+                /** @description numbers of autonomous systems and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly (number | string)[];
             };
             /** @description kinds of bots; a visitor that is no classified bot is in neither list */
             readonly bot_kinds?: {
@@ -7406,9 +7445,9 @@ export interface components {
             };
             /** @description User-Agents; an absent one is in neither list */
             readonly user_agents?: {
-                /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
+                /** @description wildcards over the User-Agent, without regard to case, and names of lists (`@name`), that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
+                /** @description wildcards over the User-Agent, without regard to case, and names of lists (`@name`), that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
@@ -7469,24 +7508,24 @@ export interface components {
             readonly schemes?: readonly ("http" | "https")[];
             /** @description addresses of visitors; an unknown one is in neither list */
             readonly ips?: {
-                /** @description addresses, CIDR prefixes and ranges that the rule applies to */
+                /** @description addresses, CIDR prefixes, ranges and names of lists (`@name`) that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
+                /** @description addresses, CIDR prefixes, ranges and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description countries of visitors; an unknown one is in neither list */
             readonly countries?: {
-                /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
+                /** @description ISO 3166-1 alpha-2 codes and names of lists (`@name`) that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
+                /** @description ISO 3166-1 alpha-2 codes and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
             readonly asns?: {
-                /** @description numbers of autonomous systems that the rule applies to */
-                readonly includes?: readonly number[];
-                /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                readonly excludes?: readonly number[];
+                /** @description numbers of autonomous systems and names of lists (`@name`) that the rule applies to */
+                readonly includes?: readonly (number | string)[];
+                /** @description numbers of autonomous systems and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly (number | string)[];
             };
             /** @description kinds of bots; a visitor that is no classified bot is in neither list */
             readonly bot_kinds?: {
@@ -7506,9 +7545,9 @@ export interface components {
             };
             /** @description User-Agents; an absent one is in neither list */
             readonly user_agents?: {
-                /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
+                /** @description wildcards over the User-Agent, without regard to case, and names of lists (`@name`), that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
+                /** @description wildcards over the User-Agent, without regard to case, and names of lists (`@name`), that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
@@ -7968,7 +8007,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -7983,7 +8022,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -8044,7 +8083,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -8066,7 +8105,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -8146,7 +8185,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -8161,7 +8200,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";

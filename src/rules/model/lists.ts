@@ -20,7 +20,7 @@ import {
   MAX_SCANNED_ENTRIES,
 } from '../../base/vocabulary/limits.ts';
 import { LIST_KINDS, type ListKind, REDIRECT_STATUSES } from '../../base/vocabulary/vocabulary.ts';
-import { judgeListName } from './list-names.ts';
+import { judgeListName } from './list-name.ts';
 import { nearest } from './nearest.ts';
 import { createReport, type Problem, type Report, unknownField } from './report.ts';
 import { judgeHostEntry, judgePathEntry, judgeRedirectTarget } from './text-checks.ts';
@@ -57,7 +57,7 @@ export function entryKey(kind: ListKind, value: string): string {
 }
 
 /** The entries that were read, or the mistakes. */
-export type ReadEntries =
+export type ReadListEntries =
   | { readonly ok: true; readonly entries: readonly ListEntry[]; readonly diagnostics: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
@@ -65,7 +65,7 @@ export type ReadEntries =
  * Reads the entries of a list: texts, or objects `{ value, comment? }`, of kind `redirect` `{ from, to, status?, comment? }`.
  * Of entries with one key the last counts, at the place of the first.
  */
-export function readEntries(kind: ListKind, given: unknown): ReadEntries {
+export function readEntries(kind: ListKind, given: unknown): ReadListEntries {
   const report = createReport();
   if (!Array.isArray(given)) {
     report.add('error', [], { code: 'invalid_type', message: 'must be a list', found: quoteValue(given) });
@@ -85,7 +85,7 @@ export function readEntries(kind: ListKind, given: unknown): ReadEntries {
   return readOf(kind, [...entries.values()], report);
 }
 
-function readOf(kind: ListKind, entries: readonly ListEntry[], report: Report): ReadEntries {
+function readOf(kind: ListKind, entries: readonly ListEntry[], report: Report): ReadListEntries {
   checkScanned(kind, entries, report);
   checkSize(entries, report);
   const diagnostics = report.diagnostics();
@@ -341,7 +341,7 @@ export function showEntry(
 // path, target and, unless it is that of the rule, status.
 
 /** Reads a list from text. Paths of diagnostics begin with the number of the line, from 1. */
-export function readListText(kind: ListKind, text: string): ReadEntries {
+export function readListText(kind: ListKind, text: string): ReadListEntries {
   const report = createReport();
   const entries = new Map<string, ListEntry>();
   let at = 0;

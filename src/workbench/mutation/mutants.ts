@@ -5,7 +5,7 @@
 import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
 import { xxhash32 } from '../../base/octets/xxhash32.ts';
 import { ALWAYS_ENFORCED } from '../../base/vocabulary/vocabulary.ts';
-import { namesList } from '../../rules/model/list-names.ts';
+import { namesList } from '../../rules/model/list-name.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { knownOf, shown } from '../proofs/rule-types.ts';

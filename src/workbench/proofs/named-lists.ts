@@ -47,16 +47,16 @@ function contentText(plan: Plan, row: number, find: FindList | undefined): strin
     at === NONE
       ? (find?.(digest) ?? null)
       : openList(plan.listData.subarray(at, at + plan.lists[row + LIST.octets]!), { trusted: true });
-  if (list === null) return `sha256:${digest}`;
-  const { entries } = list;
-  return `${entries} ${entries === 1 ? 'entry' : 'entries'}, checksum ${checksumOf(list)}`;
+  return list === null ? `sha256:${digest}` : contentOf(list);
 }
 
-function checksumOf({ words, text }: OpenedList): string {
+/** A text that is equal for equal lists: `2 entries, checksum 0011223344556677`. */
+export function contentOf({ entries, words, text }: OpenedList): string {
   const parts = [words, text].map((part) => new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
   // Two sums, since a comparison claims that lists are equal.
   const sums = [0, 1].map((seed) => parts.reduce((sum, part) => xxhash32(part, sum), seed));
-  return sums.map((sum) => (sum >>> 0).toString(16).padStart(8, '0')).join('');
+  const checksum = sums.map((sum) => (sum >>> 0).toString(16).padStart(8, '0')).join('');
+  return `${entries} ${entries === 1 ? 'entry' : 'entries'}, checksum ${checksum}`;
 }
 
 /** The numbers of the lists that the rule in a slot names. */

@@ -7,20 +7,21 @@ import { createCounters } from '../../engine/evaluator/counters.ts';
 import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/evaluate.ts';
 import { isContentAddressed, refOfSlot } from '../../engine/evaluator/identity.ts';
-import { type FindList, listsOfPlan } from '../../engine/evaluator/lists.ts';
+import { type FindList, listsOfPlan, type OpenedList } from '../../engine/evaluator/lists.ts';
 import { createLoaded, type LoadedPlan, textOf } from '../../engine/evaluator/loaded.ts';
 import {
   FLAG,
   FLAG_ACTION_SHIFT,
   META,
   REDIRECT_FIELDS,
-  REWRITE_FIELDS,
+  REDIRECT_LISTED,
   SLOT,
 } from '../../engine/plan/layout.ts';
 import { openPlan, seal } from '../../engine/plan/seal.ts';
 import { listsOf } from '../../rules/model/list-names.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { RuleList, RuleSet } from '../../rules/model/types.ts';
+import { contentOf } from './named-lists.ts';
 import { knownOf, type PlanRule, type RuleEnding } from './rule-types.ts';
 
 /** One enabled rule of a plan. */
@@ -32,7 +33,11 @@ export interface SubjectRule {
   readonly ending: RuleEnding;
   /** A `tag` rule of fingerprints or bots, which takes no slot. */
   readonly isTag: boolean;
-  /** Of a redirect. */
+  /** What the rule does depends on which of its path patterns is the first that matches. */
+  readonly takesGroups: boolean;
+  /** A redirect with a list of targets. */
+  readonly isListed: boolean;
+  /** Of a redirect; with references to groups if `takesGroups`. */
   readonly target: string;
   readonly preservesPath: boolean;
   readonly preservesQuery: boolean;
@@ -98,7 +103,8 @@ function readRule(loaded: LoadedPlan, slot: number): SubjectRule | null {
   const type = RULE_TYPES[flags & FLAG.type]!;
   const isRedirect = type === 'redirect';
   const words = planRule(loaded, slot);
-  const { ending, isTag } = knownOf(type);
+  const isListed = isRedirect && words.action === REDIRECT_LISTED;
+  const { ending, isTag, takesGroups } = knownOf(type);
   return {
     slot,
     type,
@@ -106,7 +112,9 @@ function readRule(loaded: LoadedPlan, slot: number): SubjectRule | null {
     isDryRun: (flags & FLAG.dryRun) !== 0,
     ending: ending(words),
     isTag: isTag(words),
-    target: isRedirect ? words.text(REDIRECT_FIELDS.target) : '',
+    takesGroups: takesGroups(words),
+    isListed,
+    target: isRedirect && !isListed ? words.text(REDIRECT_FIELDS.target) : '',
     preservesPath: isRedirect && words.word(REDIRECT_FIELDS.preservePath) === 1,
     preservesQuery: isRedirect && words.word(REDIRECT_FIELDS.preserveQuery) === 1,
   };
@@ -178,7 +186,7 @@ export function effectFields({ loaded: { plan } }: Subject, { slot, type }: Subj
 /** Effects that were asked for: comparisons ask for each again and again. */
 const KNOWN = new WeakMap<SubjectRule, string>();
 
-/** The effect of a rule; rules that refuse a request with 403 have the same. */
+/** The effect of a rule; rules that block a request with the same status have the same. */
 export function effectOf(subject: Subject, rule: SubjectRule): string {
   const known = KNOWN.get(rule);
   if (known !== undefined) return known;
@@ -190,19 +198,20 @@ export function effectOf(subject: Subject, rule: SubjectRule): string {
 function makeEffect(subject: Subject, rule: SubjectRule): string {
   const fields = effectFields(subject, rule);
   const blocks = rule.type === 'drop' || fields['action'] === 'drop' || fields['action'] === 'block';
-  if (blocks) return 'block 403';
-  const patterns = takesGroups(subject, rule) ? JSON.stringify(includesOf(subject, rule)) : '';
-  return `${rule.type} ${JSON.stringify(fields)}${patterns}`;
+  if (blocks) return `block ${rule.type === 'drop' ? (fields['status'] ?? 403) : 403}`;
+  const patterns = rule.takesGroups ? JSON.stringify(includesOf(subject, rule)) : '';
+  const targets = rule.isListed ? contentOf(targetsOf(subject, rule)) : '';
+  return `${rule.type} ${JSON.stringify(fields)}${patterns}${targets}`;
 }
 
-/**
- * Whether a rewrite writes groups of its patterns into the path: what it does then depends on which of them is the first that
- * matches, not only on whether one does.
- */
-export function takesGroups({ loaded }: Subject, { slot, type }: SubjectRule): boolean {
-  if (type !== 'rewrite') return false;
-  const words = planRule(loaded, slot);
-  return words.word(REWRITE_FIELDS.regex) === 1 && words.text(REWRITE_FIELDS.target).includes('$');
+/** The list of a redirect with a list of targets. */
+export function targetsOf({ loaded }: Subject, { slot }: SubjectRule): OpenedList {
+  return loaded.lists[planRule(loaded, slot).word(REDIRECT_FIELDS.target)]!;
+}
+
+/** Whether what a rule does depends on the path: on the first pattern that matches, or on the entry of a list. */
+export function variesByPath({ takesGroups, isListed }: SubjectRule): boolean {
+  return takesGroups || isListed;
 }
 
 /** The patterns of paths that a rule includes, in their order. */

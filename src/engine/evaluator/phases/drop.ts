@@ -1,6 +1,7 @@
 /** Phase 1: the first drop rule that matches blocks the request. Its own filters are countries and addresses. */
 import { formatIp } from '../../../base/addresses/ip.ts';
-import { FLAG, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
+import { DROP_STATUSES } from '../../../base/vocabulary/vocabulary.ts';
+import { FLAG, FLAG_ACTION_SHIFT, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
 import { addressEntry, addressTexts, listedTexts } from '../addresses.ts';
 import {
   countryCode,
@@ -22,14 +23,23 @@ export function drop(context: Context, run: Run): boolean {
     record(context, run, slot, 'block');
     if (!acts(context, run, slot)) continue;
     endPhase(context, DROP);
-    return end(run, 'block', { status: 403, rule: refOf(context, slot) });
+    return end(run, 'block', { status: statusOf(context, slot), rule: refOf(context, slot) });
   }
   return false;
+}
+
+/** What the rule answers. */
+function statusOf(context: Context, slot: number): number {
+  return DROP_STATUSES[slotWord(context, slot, SLOT.flags) >>> FLAG_ACTION_SHIFT]!;
 }
 
 /** What a trace says of drop rules. */
 export const dropExplanation: RuleExplanation = {
   checks: (context, slot) => [countryCheck(context, slot), addressCheck(context, slot)],
+  status(context, slot) {
+    const status = statusOf(context, slot);
+    return status === DROP_STATUSES[0] ? null : status;
+  },
 };
 
 /** The check of the country filter; unknown countries fail it in either mode. */

@@ -22,19 +22,19 @@ function emptyFilters(rule: Rule, lists: readonly RuleList[]): readonly EmptyFil
   );
   if (empty.size === 0) return [];
   const filters = new Map<string, EmptyFilter>();
-  for (const { name, path } of listsOf(rule)) {
+  for (const { name, kind, path } of listsOf(rule)) {
     if (!empty.has(name)) continue;
-    const field = path.slice(0, -1);
+    const field = kind === 'redirect' ? path : path.slice(0, -1);
     const names = [...(filters.get(field.join(' '))?.names ?? []), `@${name}`];
     filters.set(field.join(' '), { field, names });
   }
   return [...filters.values()].filter(({ field, names }) => names.length === entriesAt(rule, field));
 }
 
-/** How many entries a field of a rule has. */
+/** How many entries a field of a rule has; a list of targets is one. */
 function entriesAt(rule: Rule, field: Finding['field']): number {
   const found = field.reduce<unknown>((part, step) => (part as Record<string, unknown>)[step], rule);
-  return Array.isArray(found) ? found.length : 0;
+  return Array.isArray(found) ? found.length : 1;
 }
 
 /** Drop rules that let the visitors of a list through, which has none. */

@@ -6,7 +6,7 @@ import { hostPieces, normalizeName } from '../../../base/addresses/host.ts';
 import type { FieldPath } from '../../../base/diagnostics/diagnostic.ts';
 import { pathPieces } from '../../../base/paths/path.ts';
 import { captureGroups } from '../../../base/regex/regex.ts';
-import { namesList } from '../../../rules/model/list-names.ts';
+import { namesList } from '../../../rules/model/list-name.ts';
 import type { DnsRecord, PathFilter, Rule, RuleSet } from '../../../rules/model/types.ts';
 
 /** Rule types that refuse or limit visitors: a path that their filter misses passes unchecked. */

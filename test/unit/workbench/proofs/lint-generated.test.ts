@@ -32,7 +32,10 @@ function acting({ matches }: Decision): readonly number[] {
 test('a rule that lint reports as never acting does not act on generated requests', () => {
   let claims = 0;
   for (let seed = 0; seed < SEEDS; seed++) {
-    const { requests, env, ...made } = generateCase(seed, REQUESTS, { conditions: { share: 0.3 } });
+    const { requests, env, ...made } = generateCase(seed, REQUESTS, {
+      answers: 0.3,
+      conditions: { share: 0.3 },
+    });
     const ruleSet = everyThird(seed, made.ruleSet);
     const dead = deadRules(ruleSet, lintRuleSet(ruleSet));
     claims += dead.size;

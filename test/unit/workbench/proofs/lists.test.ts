@@ -300,6 +300,53 @@ describe('an invariant', () => {
   });
 });
 
+describe('a redirect with a list of targets', () => {
+  const moved = (...entries: readonly object[]): Lists => ({ moved: ['redirect', ...entries] });
+  const redirect: RuleFields = { type: 'redirect', targets: '@moved' };
+  const entries = [
+    { from: '/a', to: '/b' },
+    { from: '/c', to: '/d' },
+  ];
+  const sideOf = (...list: readonly object[]) => sealedSide(listedRules(moved(...list), redirect));
+  const changesOf = (was: ReturnType<typeof sideOf>, now: ReturnType<typeof sideOf>) =>
+    proveChanges(changeInput(was, now));
+
+  test('matches the paths of the list alone', () => {
+    const wide = drop({ path_includes: ['/a', '/c'] });
+    const ruleSet = listedRules(moved(...entries), wide, redirect);
+    expect(found(ruleSet)).toContain('2 type: shadowed_rule');
+    expect(lintRuleSet(listedRules(moved(), redirect))).toEqual([
+      expect.objectContaining({
+        code: 'unmatched_rule',
+        message: 'matches no request: the list `@moved` has no entries',
+      }),
+    ]);
+  });
+
+  test('that leads elsewhere is a change, or open', () => {
+    for (const changed of [
+      [entries[0]!, { from: '/c', to: '/e' }],
+      [{ from: '/a', to: '/e' }, entries[1]!],
+      [entries[0]!, { from: '/c', to: '/d', status: 308 }],
+    ]) {
+      const { changes, open } = changesOf(sideOf(...entries), sideOf(...changed));
+      const pairs = [...changes, ...open].map(({ before, after }) => [before?.ref.id, after?.ref.id]);
+      expect(pairs).toContainEqual([1, 1]);
+    }
+  });
+
+  test('that has one more path is a change from no rule to it', () => {
+    const { changes } = changesOf(sideOf(entries[0]!), sideOf(...entries));
+    const pairs = changes.map(({ before, after }) => [before, after?.ref.id]);
+    expect(pairs).toContainEqual([null, 1]);
+  });
+
+  test('that is the same decides alike', () => {
+    const same = changesOf(sideOf(...entries), sideOf(...entries));
+    expect(same).toMatchObject({ changes: [], open: [], isIncomplete: false });
+  });
+});
+
 test('a region beside a rule is a request that the list alone keeps away', () => {
   const ruleSet = listedRules(
     { php: ['path', '*.php'], all: ['path', '*'] },

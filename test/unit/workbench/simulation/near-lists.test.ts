@@ -19,12 +19,15 @@ lists:
   - { name: clouds, kind: asn, entries: [64500, 64501] }
   - { name: agents, kind: user_agent, entries: ["curl/*", Wget] }
   - { name: none, kind: path, entries: [] }
+  - { name: moved, kind: redirect, entries: [{ from: /gone, to: /here }] }
 rules:
 `;
 
 /** The trace of the only rule, and the request that is proposed for it. */
 function tried(rule: string, flags: RequestFlags = {}) {
-  const subject = subjectOf(`${FILE}  - { id: 9, type: drop, ${rule} }\n`);
+  const subject = subjectOf(
+    `${FILE}  - { id: 9, type: ${rule.startsWith('targets') ? 'redirect' : 'drop'}, ${rule} }\n`,
+  );
   const given = asked(URL, flags);
   const document = simulate(subject, given);
   const note = document.phases.flatMap(({ rules }) => rules).find(({ id }) => id === 9)!;
@@ -49,6 +52,7 @@ describe('a request that would match', () => {
     ['conditions: { asns: { includes: ["@clouds"] } }', {}, `${URL} --asn 64500`],
     ['conditions: { user_agents: { includes: ["@agents"] } }', {}, `${URL} -A curl/`],
     ['conditions: { user_agents: { excludes: ["@agents"] } }', { userAgent: 'wget' }, URL],
+    ['targets: "@moved"', {}, `${URL}gone`],
   ])('%s %j', (rule, flags, words) => {
     expect(tried(rule, flags).words).toBe(words);
   });
