@@ -23,6 +23,7 @@ import { run as floor } from './floor.ts';
 import { run as growth } from './growth.ts';
 import { run as largeDomain } from './large-domain.ts';
 import { run as linear } from './linear.ts';
+import { run as lists } from './lists.ts';
 import { run as micro } from './micro.ts';
 import { run as node } from './node.ts';
 import { run as others } from './others.ts';
@@ -44,6 +45,7 @@ import { run as zones } from './zones.ts';
 const GROUPS: Readonly<Record<string, BenchGroup>> = {
   growth,
   conditions,
+  lists,
   floor,
   linear,
   adversarial,

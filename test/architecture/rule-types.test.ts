@@ -64,6 +64,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'workbench/proofs/differences.ts': 'a rewrite may refuse a request; error pages depend on the status',
   'workbench/proofs/invariants.ts':
     "an invariant's filter is compiled as that of a drop rule; challenges of records follow captcha rules",
+  'workbench/proofs/lint/empty-lists.ts': 'allowlists of drop rules',
   'workbench/proofs/lint/fields.ts': 'findings about fields of bot_route, cache and waf rules',
   'workbench/proofs/lint/filters.ts': 'which types protect a path',
   'workbench/proofs/lint/hosts.ts': 'a canonical redirect of www',

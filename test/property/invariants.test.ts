@@ -14,6 +14,7 @@ import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { type InvariantResult, proveInvariants } from '../../src/workbench/proofs/invariants.ts';
 import { requestOf } from '../../src/workbench/proofs/witness.ts';
 import { generateCase, type Random, seeded } from '../support/generate.ts';
+import { everyThird } from '../support/generate-lists.ts';
 import { sizeOf } from '../support/size.ts';
 
 const SETS = sizeOf('EDGEPLAN_INVARIANT_SETS', { usual: 120, full: 4_000 });
@@ -130,11 +131,13 @@ function shows(
 test(`no request breaks a proved invariant of ${SETS} rule sets`, { timeout: 3_600_000 }, () => {
   const counts = { proved: 0, broken: 0, empty: 0, unknown: 0, meant: 0 };
   for (let seed = 1; seed <= SETS; seed++) {
-    const { ruleSet, requests } = generateCase(
+    const made = generateCase(
       seed,
       REQUESTS,
       seed % 2 === 0 ? { answers: 0.3, conditions: { share: 0.5 } } : {},
     );
+    const { requests } = made;
+    const ruleSet = everyThird(seed, made.ruleSet);
     const evaluator = loadPlan(seal(compile(serving(ruleSet)).plan, { revision: 1 }));
     const actions = requests.map((request) => evaluator.evaluate(request).action);
     for (const { invariant, result } of proveInvariants(

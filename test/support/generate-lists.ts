@@ -1,8 +1,8 @@
 /** Generated lists: some entries of a rule set's rules move to lists that several rules name. */
 import type { ListKind } from '../../src/base/vocabulary/vocabulary.ts';
-import { readEntries } from '../../src/rules/model/lists.ts';
+import { readEntries, showEntry } from '../../src/rules/model/lists.ts';
 import type { EntryList, Rule, RuleSet } from '../../src/rules/model/types.ts';
-import type { Random } from './generate-random.ts';
+import { type Random, seeded } from './generate-random.ts';
 
 const KINDS = ['ip', 'asn', 'country', 'host', 'path', 'user_agent'] as const;
 const EACH = 3;
@@ -86,4 +86,27 @@ export function withLists(random: Random, ruleSet: RuleSet, share: number): Rule
     ),
   );
   return withRedirects(random, { ...ruleSet, rules, lists });
+}
+
+/** The rule set of a case: with lists if its seed is a multiple of three. */
+export function everyThird(seed: number, ruleSet: RuleSet): RuleSet {
+  return seed % 3 === 0 ? withLists(seeded(seed), ruleSet, 0.3) : ruleSet;
+}
+
+/** The rule set with other entries in one of its lists: some are left out, come from another list of its kind, or lead elsewhere. */
+export function withOtherEntries(random: Random, ruleSet: RuleSet): RuleSet {
+  const lists = (ruleSet.lists ?? []) as readonly EntryList[];
+  const at = random.int(lists.length);
+  const { kind, entries } = lists[at]!;
+  const kept = entries.filter(() => random.chance(0.7));
+  const others = lists.filter((one) => one.kind === kind).flatMap((one) => one.entries);
+  const added = others.length > 0 && random.chance(0.6) ? random.some(others, 3) : [];
+  const written = [...kept, ...added].map((entry) =>
+    showEntry(
+      kind,
+      entry.to !== undefined && random.chance(0.3) ? { ...entry, to: random.pick(TARGETS) } : entry,
+    ),
+  );
+  const read = readEntries(kind, written);
+  return { ...ruleSet, lists: lists.with(at, { ...lists[at]!, entries: read.ok ? read.entries : [] }) };
 }

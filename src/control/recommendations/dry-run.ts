@@ -29,7 +29,7 @@ import {
   MIN_BROAD_SHARE,
 } from './limits.ts';
 import type { DraftRecommendation, ProposedChange } from './shapes.ts';
-import { type CountedPeriod, type RuleFact, ruleName, type StoredFacts } from './stored-facts.ts';
+import { type CountedPeriod, type RuleFact, ruleName, ruleSetOf, type StoredFacts } from './stored-facts.ts';
 
 /** Effects with which a matched rule lets the request go on. */
 const MILD_EFFECTS: readonly string[] = ['counted', 'passed', 'unavailable', 'self_redirect', 'unknown'];
@@ -39,7 +39,8 @@ const SETTLING_EFFECTS: readonly string[] = ['block', 'challenge', 'respond', 'r
 const NOT_JUDGED: readonly RuleType[] = ['cache', 'error_page'];
 
 /** The family. */
-export function dryRun({ domain, records, rules, week }: StoredFacts): readonly DraftRecommendation[] {
+export function dryRun(facts: StoredFacts): readonly DraftRecommendation[] {
+  const { rules, week } = facts;
   if (week === null || !hasEnoughTraffic(week)) return [];
   const isDry = ({ rule }: RuleFact): boolean => rule.enabled && rule.action_mode === 'dry_run';
   const dry = rules.filter(isDry);
@@ -47,7 +48,7 @@ export function dryRun({ domain, records, rules, week }: StoredFacts): readonly 
     week,
     places: new Map(rules.map((fact, place) => [ruleName(fact.rule), { ...fact, place }])),
     changed: new Map([...week.sums.rules.keys()].map((name) => [name, sumsOf(name, week).changed])),
-    isApart: apartTest({ domain, records, rules: dry.map(({ rule }) => rule) }),
+    isApart: apartTest(ruleSetOf(facts, dry)),
   };
   return dry
     .filter(({ rule, updatedAt }) => updatedAt <= week.from && !NOT_JUDGED.includes(rule.type))

@@ -88,6 +88,7 @@ export function toFacts(
     dnsMode: domain.dns_mode,
     rules: ruleSet.rules.map((rule) => ({ rule, updatedAt: changed.get(rule.id) ?? now })),
     records: ruleSet.records,
+    ...(ruleSet.lists === undefined ? {} : { lists: ruleSet.lists }),
     certificates,
     keys,
     // Proofs are left to the analysis: a page of recommendations is computed anew each time.

@@ -15,7 +15,7 @@ import { exposedOrigins } from './exposed-origins.ts';
 import { findings } from './findings.ts';
 import { KEY_MS, MAX_FRAGMENT_CHARACTERS } from './limits.ts';
 import type { DraftRecommendation, ProposedChange, Recommendation } from './shapes.ts';
-import { ruleName, type StoredFacts } from './stored-facts.ts';
+import { ruleName, ruleSetOf, type StoredFacts } from './stored-facts.ts';
 import { unusedRules } from './unused-rules.ts';
 import { wafExclusions } from './waf-exclusions.ts';
 
@@ -51,8 +51,8 @@ export function expiringKeys({ keys, now }: StoredFacts): readonly DraftRecommen
 // known, so no change is proposed.
 
 /** The family. */
-export function redirectCircles({ domain, records, rules }: StoredFacts): readonly DraftRecommendation[] {
-  const circles = likelyCircles({ domain, records, rules: rules.map(({ rule }) => rule) });
+export function redirectCircles(facts: StoredFacts): readonly DraftRecommendation[] {
+  const circles = likelyCircles(ruleSetOf(facts, facts.rules));
   // Another circle of the same first rule follows when this one is gone.
   const byFirst = new Map([...circles].reverse().map((circle) => [circle.rules[0], circle]));
   return circles.filter((circle) => byFirst.get(circle.rules[0]) === circle).map(describe);

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { decodeEscapes } from '../../base/octets/octets.ts';
 import { createTargetFacts, parseTarget } from '../../base/paths/path.ts';
 import { isObject } from '../../base/text/json-object.ts';
-import type { DnsRecord, Domain, Rule } from '../../rules/model/types.ts';
+import type { DnsRecord, Domain, Rule, RuleList, RuleSet } from '../../rules/model/types.ts';
 import { type ObservedRequest, type ObservedVerdict, observeLine } from '../../workbench/tuning/observe.ts';
 import type { KeyWithUse } from '../store/tables/accounts.ts';
 import type { CertificateRow } from '../store/tables/certificates.ts';
@@ -46,6 +46,8 @@ export interface StoredFacts {
   readonly dnsMode: DomainRow['dns_mode'];
   readonly rules: readonly RuleFact[];
   readonly records: readonly DnsRecord[];
+  /** The lists that rules may name; absent: none. */
+  readonly lists?: readonly RuleList[];
   readonly certificates: readonly Pick<
     CertificateRow,
     'id' | 'names_json' | 'not_after' | 'renew_at' | 'error' | 'status' | 'created_at'
@@ -61,6 +63,12 @@ export interface StoredFacts {
   readonly entries: readonly RuleEntries[] | null;
   /** Whether requests of the last seven days came over TLS, as far as counts and entries were read. */
   readonly overTls: boolean;
+}
+
+/** Some of the rules, as a rule set. */
+export function ruleSetOf({ domain, records, lists }: StoredFacts, rules: readonly RuleFact[]): RuleSet {
+  const named = lists === undefined ? {} : { lists };
+  return { domain, records, rules: rules.map(({ rule }) => rule), ...named };
 }
 
 /** `<type>/<id>`, as hits and log entries name a rule. */

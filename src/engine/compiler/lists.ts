@@ -42,10 +42,19 @@ export function layLists(draft: PlanDraft): void {
   draft.listData = joined(sealed, octets);
 }
 
+/**
+ * Sealed forms of lists that were compiled.
+ * PERF: mutants of a rule set and proofs about it compile it again and again, with the same lists.
+ */
+const SEALED = new WeakMap<EntryList, Uint8Array>();
+
 /** The sealed list; of one whose author made its hashes collide an empty one, and an error. */
 function sealedOrEmpty({ diagnostics }: PlanDraft, list: EntryList): Uint8Array {
   try {
-    return sealList(list);
+    const known = SEALED.get(list);
+    const bytes = known ?? sealList(list);
+    if (known === undefined) SEALED.set(list, bytes);
+    return bytes;
   } catch (error) {
     if (!(error instanceof ListTooLarge)) throw error;
     const message = `the list \`${list.name}\` ${error.message}`;

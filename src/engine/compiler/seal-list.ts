@@ -19,6 +19,7 @@ import {
   LIST_MAGIC,
   LIST_VERSION,
   listChecksum,
+  ROW_MASK,
   TEXT_INDEX,
 } from '../plan/lists.ts';
 import { addressWords, countryNumber } from './filters.ts';
@@ -190,10 +191,11 @@ function tableOf(
   const table = new Array<number>(size).fill(0);
   for (const number of numbers) {
     const { kind, text } = rows[number]!;
-    let at = hashPlace(hashOf(text, seed, kind === PATTERN_KIND.suffix), mask);
+    const hash = hashOf(text, seed, kind === PATTERN_KIND.suffix);
+    let at = hashPlace(hash, mask);
     let steps = 0;
     for (; table[at] !== 0; at = (at + 1) & mask) if (++steps > MOST_STEPS) return null;
-    table[at] = number + 1;
+    table[at] = ((hash & ~ROW_MASK) | (number + 1)) >>> 0;
   }
   return [mask, ...table];
 }

@@ -59,12 +59,12 @@ export function listedTexts(
   );
 }
 
-/** Whether the visitor's address, which is known, lies in one of the merged intervals. */
 /** Whether a list of kind `ip` has the visitor's address, which is known. */
 export function hasAddress({ words }: OpenedList, facts: Facts): boolean {
   return inIntervals(words, 0, facts);
 }
 
+/** Whether the visitor's address, which is known, lies in one of the merged intervals. */
 function inIntervals(words: Uint32Array, offset: number, facts: Facts): boolean {
   const n4 = words[offset + ADDRESSES.n4]!;
   const n6 = words[offset + ADDRESSES.n6]!;

@@ -31,6 +31,7 @@ import {
   LIST_VERSION,
   listChecksum,
   REDIRECT_ROW,
+  ROW_MASK,
   TEXT_INDEX,
   TEXT_ROW,
 } from '../plan/lists.ts';
@@ -115,7 +116,8 @@ function fault(code: PlanFault['code'], what: string): PlanFault {
   return new PlanFault(code, `a sealed list ${what}`);
 }
 
-function isText(kind: ListKind): boolean {
+/** Whether the entries of a kind are texts that `entryAt` reads. */
+export function isText(kind: ListKind): boolean {
   return kind !== 'ip' && kind !== 'asn' && kind !== 'country';
 }
 
@@ -144,7 +146,8 @@ function checkIndex({ entries, words, text }: Pick<OpenedList, 'entries' | 'word
     const table = words.subarray(at + 1, at + 1 + size);
     if (table.length !== size || (size & (size - 1)) !== 0 || !table.includes(0))
       throw damaged('a table has another size');
-    if (table.some((row) => row > entries)) throw damaged('a table names an entry that is not there');
+    if (table.some((word) => (word & ROW_MASK) > entries))
+      throw damaged('a table names an entry that is not there');
   }
   if (words[TEXT_INDEX.machine] === NONE) return;
   const wrong = ahoCorasickFault(machineOf(words).words);
@@ -302,8 +305,10 @@ function tableRow(
   const mask = words[table]!;
   const rows = words[TEXT_INDEX.rows]!;
   for (let place = hashPlace(hash, mask); ; place = (place + 1) & mask) {
-    const number = words[table + 1 + place]!;
-    if (number === 0) return -1;
+    const word = words[table + 1 + place]!;
+    if (word === 0) return -1;
+    if (((word ^ hash) & ~ROW_MASK) !== 0) continue;
+    const number = word & ROW_MASK;
     const row = rows + (number - 1) * TEXT_ROW.size;
     if (words[row + TEXT_ROW.length] !== length) continue;
     const start = words[row + TEXT_ROW.at]!;
@@ -337,16 +342,19 @@ function machineRow(list: OpenedList, text: string, whole: boolean): number {
 function piecesOf(list: OpenedList, number: number): readonly string[] {
   const known = list.pieces.get(number);
   if (known !== undefined) return known;
-  const pieces = rowText(list, number).split('\0');
+  const pieces = entryAt(list, number).text.split('\0');
   list.pieces.set(number, pieces);
   return pieces;
 }
 
-/** The text of an entry; the pieces of a general wildcard are divided by NUL. */
-function rowText({ words, text }: OpenedList, number: number): string {
+/** An entry of a list of texts: its kind (PATTERN_KIND), and its text, in which NUL divides the pieces of a general wildcard. */
+export function entryAt(
+  { words, text }: OpenedList,
+  number: number,
+): { readonly kind: number; readonly text: string } {
   const row = words[TEXT_INDEX.rows]! + number * TEXT_ROW.size;
   const from = words[row + TEXT_ROW.at]!;
-  return textAt(text, from, words[row + TEXT_ROW.length]!);
+  return { kind: words[row + TEXT_ROW.kind]!, text: textAt(text, from, words[row + TEXT_ROW.length]!) };
 }
 
 function textAt(text: OpenedList['text'], from: number, length: number): string {

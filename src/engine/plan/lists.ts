@@ -32,8 +32,9 @@ export const LIST_HEADER = {
 /**
  * The index of a list of texts: offsets in the words, NONE for a part that the list does not have.
  *
- * `rows`: a row of TEXT_ROW for each entry. `exact`, `prefix` and `suffix`: hash tables (a mask, then mask + 1 row numbers plus one,
- * 0 for a free place, searched linearly) of the entries that are whole texts, starts and ends. `prefixLengths`, `suffixLengths`: a
+ * `rows`: a row of TEXT_ROW for each entry. `exact`, `prefix` and `suffix`: hash tables (a mask, then mask + 1 words, 0 for a free
+ * place, searched linearly) of the entries that are whole texts, starts and ends. A word has the number of a row plus one in the
+ * bits of ROW_MASK, and those of the hash above them, so that most rows of other texts are not read. `prefixLengths`, `suffixLengths`: a
  * count and the lengths of such texts, ascending. `machine`: an Aho–Corasick automaton over a literal of every other entry;
  * `machineRows`: for each literal the offset of a count and row numbers. `any`: the row that matches every text, plus one; 0: no such row.
  * `seed`: where hashes start.
@@ -60,6 +61,9 @@ export const TEXT_INDEX = {
 export const TEXT_ROW = { at: 0, length: 1, kind: 2, data: 3, size: 4 } as const;
 /** The target of a redirect, and its status, 0 for that of the rule. */
 export const REDIRECT_ROW = { at: 0, length: 1, status: 2, size: 3 } as const;
+
+/** The bits of a word in a table that are a row number plus one. */
+export const ROW_MASK = 0x1ffff;
 
 /** The hash of a text, after its start `hash`, with one more character (FNV-1a). */
 export function hashOn(hash: number, code: number): number {

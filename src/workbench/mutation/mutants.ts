@@ -5,6 +5,7 @@
 import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
 import { xxhash32 } from '../../base/octets/xxhash32.ts';
 import { ALWAYS_ENFORCED } from '../../base/vocabulary/vocabulary.ts';
+import { namesList } from '../../rules/model/list-name.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { knownOf, shown } from '../proofs/rule-types.ts';
@@ -168,12 +169,12 @@ interface Variant {
   readonly text: string;
 }
 
-/** Wider and narrower forms of a pattern. */
+/** Wider and narrower forms of a pattern; the name of a list has neither. */
 function patternsLike(rule: Rule, list: string, text: string): readonly Variant[] {
   const isPath = list.startsWith('path');
   const type = isPath && 'path_match_type' in rule ? rule.path_match_type : rule.host_match_type;
   if (type === 'regex') return regexesLike(text);
-  if (type === 'exact') return [];
+  if (type === 'exact' || namesList(text)) return [];
   return isPath ? pathsLike(text) : hostsLike(text);
 }
 

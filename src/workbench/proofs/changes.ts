@@ -43,7 +43,7 @@ import { AXES, type Box, commonSets, restricted, setsOverlap, subtract, withAxis
 import { createBudget, type StepBudget } from './space/budget.ts';
 import { type CoverQuery, findUncovered } from './space/cover.ts';
 import { createSpace, type Space } from './space/space.ts';
-import type { Subject, SubjectRule } from './subject.ts';
+import { type Subject, type SubjectRule, variesByPath } from './subject.ts';
 import { withUrls, witnessOf } from './witness.ts';
 
 /** Steps of the comparison of two plans; some seconds. */
@@ -388,8 +388,8 @@ function situationsFor(
   const box = matchedBy(side, rule);
   if (box === null) return null;
   if (rule.type !== 'redirect') return at(rule, box, false);
-  // Of a location with groups, one request does not show what others of its box get.
-  const mayBeOwnUrl = !rule.takesGroups;
+  // Of a location by path, one request does not show what others of its box get.
+  const mayBeOwnUrl = !variesByPath(rule);
   return [...endedBy(side, rule).flatMap((one) => at(rule, one, false)), ...at(rule, box, mayBeOwnUrl)];
 }
 

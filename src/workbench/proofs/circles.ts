@@ -18,7 +18,7 @@ import {
 } from './lint/filters.ts';
 import { MAX_QUICK_WORK, proveReach, type Reach, subjectSpace } from './reach.ts';
 import { splitTarget } from './situations.ts';
-import { compileSubject, type Subject, type SubjectRule } from './subject.ts';
+import { compileSubject, knowsLists, type ListSources, type Subject, type SubjectRule } from './subject.ts';
 import { requestOf, type Witness } from './witness.ts';
 
 /** Start URLs of the search for circles of redirects without proofs, each followed for 20 hops: less than a second. */
@@ -49,7 +49,8 @@ export interface Circle {
  * rules of earlier phases then confirm each circle, for a visitor without known facts, or else for one that a proof shows to
  * reach a rule of the circle.
  */
-export function likelyCircles(ruleSet: RuleSet): readonly Circle[] {
+export function likelyCircles(ruleSet: RuleSet, sources: ListSources = {}): readonly Circle[] {
+  if (!knowsLists(ruleSet, sources)) return [];
   const zone = readZone(ruleSet);
   const enforced = ruleSet.rules.filter(({ enabled, action_mode }) => enabled && action_mode === 'enforce');
   // Of a list the targets are too many to follow.
@@ -58,10 +59,11 @@ export function likelyCircles(ruleSet: RuleSet): readonly Circle[] {
   );
   const leading = redirects.filter((rule) => leadsWithin(rule, zone));
   if (leading.length < 2) return [];
-  const found = circlesFrom(startsOf(leading, zone), compileSubject({ ...ruleSet, rules: redirects }));
+  const subject = compileSubject({ ...ruleSet, rules: redirects }, sources);
+  const found = circlesFrom(startsOf(leading, zone), subject);
   if (found.length === 0) return [];
   const rules = enforced.filter(({ type }) => BEFORE_REDIRECTS.includes(type));
-  return confirmed(found.slice(0, MAX_CIRCLES), compileSubject({ ...ruleSet, rules }));
+  return confirmed(found.slice(0, MAX_CIRCLES), compileSubject({ ...ruleSet, rules }, sources));
 }
 
 /** Whether a redirect leads to a host that the domain serves. */

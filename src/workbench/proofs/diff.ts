@@ -2,10 +2,12 @@
  * Compares two plans rule by rule. Input: two opened plans. Output: data that lists rules that were added, removed,
  * changed or moved, field by field, and differences of the domain and its hosts. The comparison uses the printed
  * form of a plan (`engine/compiler/print.ts`), which contains everything that decides requests; it represents long texts
- * (pages, bodies) by size and checksum.
+ * (pages, bodies) by size and checksum. A list whose contents differ is a field of each rule that names it: `lists.office`.
  */
 import { printPlan } from '../../engine/compiler/print.ts';
+import type { FindList } from '../../engine/evaluator/lists.ts';
 import type { OpenedPlan } from '../../engine/plan/seal.ts';
+import { listContents } from './named-lists.ts';
 
 /** One side of a comparison. */
 export interface PlanSide {
@@ -13,6 +15,8 @@ export interface PlanSide {
   readonly opened: OpenedPlan | null;
   /** Keys that the author gave to rules, by `<type>/<id>`; rules of equal type and key are compared as one rule. */
   readonly keys?: ReadonlyMap<string, string>;
+  /** Finds the lists that the plan refers to by digest; those that are not there are compared by digest. */
+  readonly lists?: FindList;
 }
 
 /** A field whose value differs. */
@@ -68,13 +72,15 @@ interface PrintedRule {
   readonly type: string;
   readonly key: string | undefined;
   readonly fields: Fields;
+  /** Contents of the lists that it names: `lists.office`. */
+  readonly lists: Fields;
 }
 
 /** Rules of the newer side by `<type>/<id>`, each with the rule of the older side that it is compared with. @throws PlanFault */
 export function pairedRules(before: PlanSide, after: PlanSide): ReadonlyMap<string, string> {
   const pairs = pair(
-    rulesOf(printed(before), before.keys),
-    rulesOf(printed(after), after.keys),
+    rulesOf(printed(before), before),
+    rulesOf(printed(after), after),
     namingsOf(before, after),
   );
   return new Map([...pairs].map(([now, was]) => [now.name, was.name]));
@@ -85,7 +91,7 @@ export function diffPlans(before: PlanSide, after: PlanSide): PlanDiff {
   const [was, now] = [printed(before), printed(after)];
   const domain = fieldChanges(flat(was.domain), flat(now.domain));
   const hosts = hostChanges(was.hosts, now.hosts);
-  const rules = ruleChanges(rulesOf(was, before.keys), rulesOf(now, after.keys), namingsOf(before, after));
+  const rules = ruleChanges(rulesOf(was, before), rulesOf(now, after), namingsOf(before, after));
   return { same: domain.length + hosts.length + rules.length === 0, domain, hosts, rules };
 }
 
@@ -102,12 +108,19 @@ function printed({ opened }: PlanSide): Printed {
   return printPlan(opened) as object as Printed;
 }
 
-/** The rules of a printed plan, with their keys. */
-function rulesOf({ rules }: Printed, keys: PlanSide['keys']): readonly PrintedRule[] {
-  return rules.map(({ type, id, ...fields }) => {
+/** The rules of a printed plan, with their keys and the contents of the lists that they name. */
+function rulesOf({ rules }: Printed, { opened, keys, lists }: PlanSide): readonly PrintedRule[] {
+  const contents = opened === null ? [] : listContents(opened.plan, lists);
+  return rules.map(({ type, id, ...fields }, slot) => {
     const name = `${type}/${id}`;
-    return { name, type: String(type), key: keys?.get(name), fields: flat(fields) };
+    const named = flat({ lists: contents[slot] ?? {} });
+    return { name, type: String(type), key: keys?.get(name), fields: flat(fields), lists: named };
   });
+}
+
+/** Lists that two rules name, and whose contents differ. */
+function listChanges(was: Fields, now: Fields): readonly FieldDifference[] {
+  return fieldChanges(was, now).filter(({ field }) => Object.hasOwn(was, field) && Object.hasOwn(now, field));
 }
 
 /** Flattens nested objects to dotted field names: `path.includes`. */
@@ -190,7 +203,10 @@ function ruleChanges(
   const pairs = pair(was, now, namings);
   const changes = now.flatMap((rule): readonly RuleChange[] => {
     const before = pairs.get(rule);
-    const fields = fieldChanges(before?.fields ?? {}, rule.fields);
+    const fields = [
+      ...fieldChanges(before?.fields ?? {}, rule.fields),
+      ...listChanges(before?.lists ?? {}, rule.lists),
+    ];
     const idChanged = before !== undefined && before.name !== rule.name;
     const common = {
       rule: rule.name,

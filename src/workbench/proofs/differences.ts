@@ -14,7 +14,7 @@ import { diffPlans, type PlanSide, pairedRules } from './diff.ts';
 import { COMPONENTS, type Component, isSeparate, type Profile, profilesOf, typesOf } from './profile.ts';
 import { knownOf, type TypeComponent } from './rule-types.ts';
 import { entriesOf, termsAt } from './space/terms.ts';
-import { effectOf, readSubject, type Subject, type SubjectRule } from './subject.ts';
+import { effectOf, readSubject, type Subject, type SubjectRule, variesByPath } from './subject.ts';
 import { hostOfWitness, type Witness } from './witness.ts';
 
 /** Pairs of rules of one component whose changed order is proved or shown, and comparisons of places to find them. */
@@ -115,11 +115,11 @@ export function kindOf(
   return pairs.get(idOf(now)) === idOf(was) ? null : 'other_rule';
 }
 
-/** What rules that take groups decide. */
+/** What rules decide by path. */
 const COMPUTED = ['action', 'status', 'location', 'path', 'query'] as const;
 
-/** The kind for one request: rules that take groups may come to the same path or location by other patterns. */
-function kindByGroups(
+/** The kind for one request: rules that decide by path may come to the same path or location by other patterns or entries. */
+function kindByPath(
   comparison: ReadInput,
   { was, now }: { readonly was: SubjectRule | null; readonly now: SubjectRule | null },
   profiles: OutcomeChange['profiles'],
@@ -127,7 +127,7 @@ function kindByGroups(
   const kind = kindOf(comparison, was, now);
   if (kind !== 'outcome' || was === null || now === null) return kind;
   const { pairs } = comparison;
-  if (!was.takesGroups && !now.takesGroups) return kind;
+  if (!variesByPath(was) && !variesByPath(now)) return kind;
   const [older, newer] = [profiles.before.decision, profiles.after.decision];
   if (!COMPUTED.every((field) => older[field] === newer[field])) return kind;
   return pairs.get(idOf(now)) === idOf(was) ? null : 'other_rule';
@@ -173,7 +173,7 @@ export function differencesOf(
     if (!isCompared) continue;
     const kind =
       component === 'rewrite' || component === 'end'
-        ? kindByGroups(comparison, { was: left, now: right }, profiles)
+        ? kindByPath(comparison, { was: left, now: right }, profiles)
         : kindOf(comparison, left, right);
     const shown = component === 'error_page' ? { witness, profiles } : common;
     if (kind !== null) changes.push({ component, before: left, after: right, host: null, kind, ...shown });

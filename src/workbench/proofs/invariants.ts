@@ -40,7 +40,16 @@ import {
 import { createBudget, MAX_TOTAL_STEPS, type StepBudget, shareOf } from './space/budget.ts';
 import { findUncovered } from './space/cover.ts';
 import { createSpace, type SpaceAxes } from './space/space.ts';
-import { compilable, nameOfRule, planRule, readSubject, type Subject, type SubjectRule } from './subject.ts';
+import {
+  compilable,
+  knowsLists,
+  type ListSources,
+  nameOfRule,
+  planRule,
+  readSubject,
+  type Subject,
+  type SubjectRule,
+} from './subject.ts';
 import { changedUntil, tryDecision, type Witness, withUrls, witnessOf } from './witness.ts';
 
 /** Steps of all questions about one invariant; about a second. */
@@ -99,8 +108,9 @@ const [HOST, BOT] = [AXES.indexOf('host'), AXES.indexOf('bot')];
 export function proveInvariants(
   ruleSet: RuleSet,
   invariants: readonly Invariant[],
+  sources: ListSources = {},
 ): readonly ProvedInvariant[] {
-  const prove = openInvariants(ruleSet, invariants);
+  const prove = openInvariants(ruleSet, invariants, sources);
   const total = createBudget(MAX_TOTAL_STEPS);
   return invariants.map((invariant, index) => ({ invariant, result: prove(index, total) }));
 }
@@ -109,12 +119,15 @@ export function proveInvariants(
 export function openInvariants(
   ruleSet: RuleSet,
   invariants: readonly Invariant[],
+  sources: ListSources = {},
 ): (index: number, total: StepBudget) => InvariantResult {
   const domain = compilable(ruleSet);
-  const subject = readSubject(seal(compile(domain).plan, { revision: 1 }));
   const rules = invariants.map(({ when }, index): Rule => ({ ...when, type: 'drop', id: index + 1 }));
+  if (!knowsLists({ ...domain, rules: [...domain.rules, ...rules] }, sources))
+    return () => ({ kind: 'unknown', open: 'lists whose entries are not known' });
+  const subject = readSubject(seal(compile(domain).plan, { revision: 1 }), sources);
   const { keys: _, ...rest } = domain;
-  const scopes = readSubject(seal(compile({ ...rest, rules }).plan, { revision: 1 }));
+  const scopes = readSubject(seal(compile({ ...rest, rules }).plan, { revision: 1 }), sources);
   const space = createSpace([subject.loaded, scopes.loaded], redirectExtras([subject]));
   if (space === null) return () => ({ kind: 'unknown', open: 'the filters of hosts' });
   const around: SubjectSpace = { space, subject, plan: 0, lists: new Map() };

@@ -5,6 +5,7 @@
  */
 import type { Diagnostic, FieldPath, SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
+import { lintEmptyAllowlists } from './lint/empty-lists.ts';
 import { lintExcludes, lintScope } from './lint/empty-rules.ts';
 import { lintBots, lintDeprecated, lintKeys, lintWaf } from './lint/fields.ts';
 import { readZone } from './lint/filters.ts';
@@ -21,6 +22,7 @@ import { lintNeedless } from './lint/needless.ts';
 import { lintOriginDifferences, lintPaths } from './lint/paths.ts';
 import { lintProved } from './lint/proved.ts';
 import { lintRedirects } from './lint/redirects.ts';
+import type { ListSources } from './subject.ts';
 
 // Every lint family, in the order their findings of one rule are listed.
 const FAMILIES: readonly LintFamily[] = [
@@ -29,6 +31,7 @@ const FAMILIES: readonly LintFamily[] = [
   lintPaths,
   lintNeedless,
   lintExcludes,
+  lintEmptyAllowlists,
   lintRedirects,
   lintBots,
   lintWaf,
@@ -51,7 +54,7 @@ export interface LintSources {
 }
 
 /** Options of a lint run. */
-export interface LintOptions {
+export interface LintOptions extends ListSources {
   /** The signatures that waf rules inspect with; `none`: they inspect with none. Absent: exclusions are not checked. */
   readonly signatures?: LintSignatures | 'none' | null;
   /** Whether to prove what is about several entries or rules together (`lint/proved.ts`). Default: true. */
@@ -65,7 +68,7 @@ export interface LintOptions {
 export function lintRuleSet(
   ruleSet: RuleSet,
   sources?: LintSources,
-  { signatures = null, proofs = true }: LintOptions = {},
+  { signatures = null, proofs = true, ...lists }: LintOptions = {},
 ): readonly Diagnostic[] {
   const enabled = ruleSet.rules.filter((rule) => rule.enabled);
   const context: LintContext = {
@@ -75,6 +78,7 @@ export function lintRuleSet(
     paths: indexPaths(enabled),
     hosts: indexHosts(enabled),
     written: (rule, field) => sources?.written(rule, field) ?? false,
+    sources: lists,
     signatures,
   };
   const order = new Map(ruleSet.rules.map((rule, index) => [rule, index]));

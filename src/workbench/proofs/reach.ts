@@ -10,7 +10,7 @@ import { type Box, commonSets, isEmptyBox } from './space/boxes.ts';
 import { createBudget, MAX_TOTAL_STEPS, type StepBudget, shareOf } from './space/budget.ts';
 import { type CoverResult, findUncovered, type Point } from './space/cover.ts';
 import { createSpace, type Space } from './space/space.ts';
-import { compileSubject, type Subject, type SubjectRule } from './subject.ts';
+import { compileSubject, knowsLists, type ListSources, type Subject, type SubjectRule } from './subject.ts';
 import {
   type Confirmation,
   changedUntil,
@@ -193,11 +193,12 @@ function sorted(rules: readonly SubjectRule[]): readonly SubjectRule[] {
 export type ApartTest = (one: Rule, other: Rule) => boolean;
 
 /** The test for enabled rules of a rule set, which is compiled at the first question. */
-export function apartTest(ruleSet: RuleSet): ApartTest {
+export function apartTest(ruleSet: RuleSet, sources: ListSources = {}): ApartTest {
+  if (!knowsLists(ruleSet, sources)) return () => false;
   const total = createBudget(MAX_APART_STEPS);
   let made: { readonly around: SubjectSpace | null } | null = null;
   return (one, other) => {
-    made ??= { around: subjectSpace(compileSubject(ruleSet), MAX_QUICK_WORK) };
+    made ??= { around: subjectSpace(compileSubject(ruleSet, sources), MAX_QUICK_WORK) };
     const { around } = made;
     if (around === null || !total.take(1)) return false;
     const [left, right] = [boxOf(around, one), boxOf(around, other)];

@@ -9,13 +9,14 @@ import { EXEMPT } from '../../engine/evaluator/facts.ts';
 import { splitReference } from '../../engine/evaluator/phases/redirect.ts';
 import { PHASE_TABLE } from '../../engine/evaluator/phases.ts';
 import { phaseStart, typeIndex } from '../../engine/plan/layout.ts';
+import { pathsToThemselves } from './listed-redirects.ts';
 import { typesOf } from './profile.ts';
 import { knownOf } from './rule-types.ts';
 import type { LetterAutomaton } from './space/automaton.ts';
 import { AXES, type Box, commonSets, restricted, subtract, withAxis } from './space/boxes.ts';
 import type { Language } from './space/language.ts';
 import type { Space, SpaceExtras } from './space/space.ts';
-import type { Subject, SubjectRule } from './subject.ts';
+import { type Subject, type SubjectRule, targetsOf } from './subject.ts';
 
 /** Boxes, ascending by their slots. */
 export interface BlockerList {
@@ -126,9 +127,25 @@ function withServed(space: Space, plan: number, box: Box): Box {
  */
 export function endedBy(around: SubjectSpace, rule: SubjectRule): readonly Box[] {
   const box = matchedBy(around, rule);
-  // Whether an entry of a list leads to the request's own URL is not known here.
-  if (box === null || rule.isListed) return [];
+  if (box === null) return [];
+  if (rule.isListed) return apartFromThemselves(around, rule, box);
   return rule.ending === 'unless_own_url' ? elsewhere(around.space, rule, box) : [box];
+}
+
+/** Entries of a list of targets that are taken out of a box one by one. */
+const MAX_TAKEN_OUT = 16;
+
+/** The part of the box of a redirect with a list of targets whose entries have targets with other paths. */
+function apartFromThemselves({ space, subject }: SubjectSpace, rule: SubjectRule, box: Box): readonly Box[] {
+  const paths = pathsToThemselves(targetsOf(subject, rule));
+  if (rule.preservesPath || paths.length > MAX_TAKEN_OUT) return [];
+  let left = box.paths;
+  for (const path of paths) {
+    const one = space.wildcardPaths([path]);
+    left = one === null ? null : space.without(left, one);
+    if (left === null) return [];
+  }
+  return [{ ...box, paths: left }];
 }
 
 /** The part of a redirect's box whose location certainly differs from the request's URL. */

@@ -7,7 +7,7 @@ import { createCounters } from '../../engine/evaluator/counters.ts';
 import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/evaluate.ts';
 import { isContentAddressed, refOfSlot } from '../../engine/evaluator/identity.ts';
-import { type FindList, listsOfPlan } from '../../engine/evaluator/lists.ts';
+import { type FindList, listsOfPlan, type OpenedList } from '../../engine/evaluator/lists.ts';
 import { createLoaded, type LoadedPlan, textOf } from '../../engine/evaluator/loaded.ts';
 import {
   FLAG,
@@ -18,8 +18,10 @@ import {
   SLOT,
 } from '../../engine/plan/layout.ts';
 import { openPlan, seal } from '../../engine/plan/seal.ts';
+import { listsOf } from '../../rules/model/list-names.ts';
 import { parseRule } from '../../rules/model/parse.ts';
-import type { RuleSet } from '../../rules/model/types.ts';
+import type { RuleList, RuleSet } from '../../rules/model/types.ts';
+import { contentOf } from './named-lists.ts';
 import { knownOf, type PlanRule, type RuleEnding } from './rule-types.ts';
 
 /** One enabled rule of a plan. */
@@ -150,9 +152,22 @@ export function compilable(ruleSet: RuleSet): RuleSet {
   return { ...serving(ruleSet), rules };
 }
 
-/** The compiled subject of a rule set, as `compilable` has it. */
-export function compileSubject(ruleSet: RuleSet): Subject {
-  return readSubject(seal(compile(compilable(ruleSet)).plan, { revision: 1 }));
+/** Where the lists of a rule set come from that it has by digest. */
+export interface ListSources {
+  /** Absent: the rule set has the entries of all that its rules name. */
+  readonly lists?: FindList;
+}
+
+/** The compiled subject of a rule set, as `compilable` has it. @throws PlanFault if a list is missing */
+export function compileSubject(ruleSet: RuleSet, sources: ListSources = {}): Subject {
+  return readSubject(seal(compile(compilable(ruleSet)).plan, { revision: 1 }), sources);
+}
+
+/** Whether the entries of all lists are known that rules name: without them nothing is proved. */
+export function knowsLists({ rules, lists = [] }: RuleSet, { lists: find }: ListSources = {}): boolean {
+  const isKnown = (list: RuleList): boolean => 'entries' in list || (find?.(list.digest) ?? null) !== null;
+  const kinds = new Map(lists.filter(isKnown).map(({ name, kind }) => [name, kind]));
+  return rules.every((rule) => listsOf(rule).every(({ name, kind }) => kinds.get(name) === kind));
 }
 
 // What rules do to requests that they act on, as text that is equal for equal effects, and as words.
@@ -184,7 +199,18 @@ function makeEffect(subject: Subject, rule: SubjectRule): string {
   const blocks = rule.type === 'drop' || fields['action'] === 'drop' || fields['action'] === 'block';
   if (blocks) return `block ${rule.type === 'drop' ? (fields['status'] ?? 403) : 403}`;
   const patterns = rule.takesGroups ? JSON.stringify(includesOf(subject, rule)) : '';
-  return `${rule.type} ${JSON.stringify(fields)}${patterns}`;
+  const targets = rule.isListed ? contentOf(targetsOf(subject, rule)) : '';
+  return `${rule.type} ${JSON.stringify(fields)}${patterns}${targets}`;
+}
+
+/** The list of a redirect with a list of targets. */
+export function targetsOf({ loaded }: Subject, { slot }: SubjectRule): OpenedList {
+  return loaded.lists[planRule(loaded, slot).word(REDIRECT_FIELDS.target)]!;
+}
+
+/** Whether what a rule does depends on the path: on the first pattern that matches, or on the entry of a list. */
+export function variesByPath({ takesGroups, isListed }: SubjectRule): boolean {
+  return takesGroups || isListed;
 }
 
 /** The patterns of paths that a rule includes, in their order. */

@@ -9,6 +9,7 @@ import type { PathFilter, Rule, RuleSet } from '../../rules/model/types.ts';
 import { ruleTrace } from './describe.ts';
 import type { RuleNote } from './document.ts';
 import { type Choices, conditionChoices } from './near-conditions.ts';
+import { withEntries } from './near-lists.ts';
 import { joinedProposals, type Proposal, stated } from './near-request.ts';
 import { type VisitorFact, visitorChoices } from './near-visitor.ts';
 import { classified, fixedEvaluator, type SimulatedRequest, type SimulationSubject } from './simulate.ts';
@@ -75,7 +76,8 @@ interface Sought {
 }
 
 /** For each thing that must change for a rule to match, the proposals; one without any cannot be changed. */
-function choicesFor(rule: Rule, checks: readonly CheckTrace[], sought: Sought): readonly Choices[] {
+function choicesFor(written: Rule, checks: readonly CheckTrace[], sought: Sought): readonly Choices[] {
+  const rule = withEntries(written, sought.ruleSet.lists ?? []);
   const failed = new Set(checks.filter(({ pass }) => pass !== true).map(({ check }) => check));
   const facts = new Set([...failed].flatMap((check) => VISITOR_FACTS[check] ?? []));
   const { bot } = sought.trace.facts;

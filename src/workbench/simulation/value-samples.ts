@@ -60,8 +60,10 @@ export function sampleValue({ member, within, outside }: ValueDemand): string | 
 /** Whether a text meets a comparison, as the evaluator compares it. */
 export function meets({ comparison, values, ignoreCase }: ComparedValues, text: string): boolean {
   const compared = ignoreCase && comparison !== 'regex' ? lowerAscii(text) : text;
-  return patternsOf({ comparison, values, ignoreCase }).some(({ table, pieces }) =>
-    table === null ? matchesPieces(pieces ?? [''], compared) : dfaMatches(table, 0, compared),
+  return patternsOf({ comparison, values, ignoreCase }).some(({ table, alternatives }) =>
+    table === null
+      ? (alternatives ?? []).some((pieces) => matchesPieces(pieces, compared))
+      : dfaMatches(table, 0, compared),
   );
 }
 
@@ -86,12 +88,12 @@ function patternsOf({ comparison, values, ignoreCase }: ComparedValues): readonl
     if (comparison === 'regex') {
       const pool = createPatternPool();
       const number = placePattern(pool, ignoreCase ? 'value_regex_fold' : 'value_regex', value);
-      return { name, pieces: null, table: pool.list[number]!.dfa };
+      return { name, alternatives: null, table: pool.list[number]!.dfa };
     }
     const pieces = VALUE_PIECES[comparison](ignoreCase ? lowerAscii(value) : value);
     const last = pieces.length - 1;
     const inner = pieces.filter((piece, place) => place === 0 || place === last || piece !== '');
-    return { name, pieces: inner, table: null };
+    return { name, alternatives: [inner], table: null };
   });
 }
 

@@ -33,6 +33,11 @@ export const LINT_CODES = {
     meaning: 'the field is deprecated and does what another field does',
     remedy: 'use the field that the message names',
   },
+  empty_list: {
+    severity: 'warning',
+    meaning: 'the only entries of an allowlist are lists without entries, so every visitor is dropped',
+    remedy: 'add the entries that are to be let through, or remove the filter',
+  },
   empty_scope: {
     severity: 'error',
     meaning: 'no proxied record is in the scope of the rule, so it matches no request',

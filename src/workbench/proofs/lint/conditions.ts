@@ -4,11 +4,13 @@
  * entries, and findings.
  */
 import { VALUE_MEMBERS } from '../../../base/vocabulary/vocabulary.ts';
+import type { LoadedPlan } from '../../../engine/evaluator/loaded.ts';
 import type { Rule } from '../../../rules/model/types.ts';
 import type { SubjectSpace } from '../situations.ts';
 import { intersect, isWithin } from '../space/boxes.ts';
 import { createRoom, type StepBudget } from '../space/budget.ts';
 import { readPattern } from '../space/language.ts';
+import { listOfPattern, listsAt } from '../space/lists.ts';
 import { findText } from '../space/search.ts';
 import { entriesOf, type PlanTerm, termsAt, textsOfTerm } from '../space/terms.ts';
 import { buildPatterns } from '../space/value-language.ts';
@@ -42,6 +44,8 @@ export function lintConditions(
     const { member, axis, set } = terms[place]!;
     // A rule in dry run tags nothing, and will once it is enforced.
     if (member === 'tags') continue;
+    // What a list has changes without the rule.
+    if (namesLists(subject.loaded, written[place]!)) continue;
     const all = filters.sets[axis] ?? space.whole[axis]!;
     const rest = [...left].reduce(
       (common, other) =>
@@ -74,7 +78,8 @@ export function conditionLists({ subject }: SubjectSpace, { slot }: SubjectRule)
     const patterns = numbers.map((number) => readPattern(loaded, number));
     const { ignoreCase } = term;
     const built = buildPatterns([{ name: '', patterns, ignoreCase }], createRoom(MAX_LIST_WORK));
-    if (built === null) return [];
+    // A list that is too large has no automaton.
+    if (built === null || built.left.size > 0) return [];
     const automata = built.placed.map(({ automaton }) => automaton);
     const entries = textsOfTerm(loaded, term).map((text, place) => ({ field: listField(term, place), text }));
     const lies = (inner: number, outer: number, budget: StepBudget): boolean =>
@@ -88,6 +93,13 @@ export function conditionLists({ subject }: SubjectSpace, { slot }: SubjectRule)
       },
     ];
   });
+}
+
+/** Whether an entry of a term names a list. */
+function namesLists(loaded: LoadedPlan, term: PlanTerm): boolean {
+  if (term.comparison === 'any' || term.comparison === 'tagged') return false;
+  if (term.comparison === 'addresses') return listsAt(loaded, term.data).length > 0;
+  return entriesOf(loaded, term).some((number) => listOfPattern(loaded, number) !== null);
 }
 
 /** The path of a condition within its rule. */

@@ -102,6 +102,7 @@ function swallowed(rule: Rule, { includes, excludes, all }: Filter): readonly Fi
     text: '*',
     glob: all,
     regex: false,
+    listed: false,
     path,
     matches: () => true,
   };

@@ -6,6 +6,7 @@ import { hostPieces, normalizeName } from '../../../base/addresses/host.ts';
 import type { FieldPath } from '../../../base/diagnostics/diagnostic.ts';
 import { pathPieces } from '../../../base/paths/path.ts';
 import { captureGroups } from '../../../base/regex/regex.ts';
+import { namesList } from '../../../rules/model/list-name.ts';
 import type { DnsRecord, PathFilter, Rule, RuleSet } from '../../../rules/model/types.ts';
 
 /** Rule types that refuse or limit visitors: a path that their filter misses passes unchecked. */
@@ -17,12 +18,14 @@ export interface FilterEntry {
   readonly field: FieldPath;
   /** As the customer wrote it. */
   readonly text: string;
-  /** The wildcard pattern; `null` for a regex, or for a text that can never match. */
+  /** The wildcard pattern; `null` for a regex, a list, or a text that can never match. */
   readonly glob: Glob | null;
   readonly regex: boolean;
+  /** It names a list, of which only proofs know the entries: it may match anything. */
+  readonly listed: boolean;
   /** Whether the entry is of a path filter; otherwise it is of a host filter. */
   readonly path: boolean;
-  /** Whether the entry matches a canonical host or path. */
+  /** Whether the entry matches a canonical host or path; of a list, whether it may. */
   readonly matches: (value: string) => boolean;
 }
 
@@ -59,20 +62,29 @@ export function pathExcludes(rule: PathRule): readonly FilterEntry[] {
 
 /** Whether the rule's host filter admits a canonical host. */
 export function admitsHost(rule: Rule, host: string): boolean {
-  const includes = hostIncludes(rule);
-  const included = includes.length === 0 || includes.some((entry) => entry.matches(host));
-  return included && !hostExcludes(rule).some((entry) => entry.matches(host));
+  return mayPass({ includes: hostIncludes(rule), excludes: hostExcludes(rule) }, host);
 }
 
 /** Whether the rule's path filter admits a canonical path without parameters. */
 export function admitsPath(rule: PathRule, path: string): boolean {
-  const includes = pathIncludes(rule);
-  const included = includes.length === 0 || includes.some((entry) => entry.matches(path));
-  return included && !pathExcludes(rule).some((entry) => entry.matches(path));
+  return mayPass({ includes: pathIncludes(rule), excludes: pathExcludes(rule) }, path);
 }
 
-/** Whether `wide` provably matches everything that `narrow` matches. Two regexes are compared by text alone. */
+/** Whether a value passes the entries of a filter, as far as lists do not decide. */
+function mayPass(
+  {
+    includes,
+    excludes,
+  }: { readonly includes: readonly FilterEntry[]; readonly excludes: readonly FilterEntry[] },
+  value: string,
+): boolean {
+  const included = includes.length === 0 || includes.some((entry) => entry.matches(value));
+  return included && !excludes.some((entry) => !entry.listed && entry.matches(value));
+}
+
+/** Whether `wide` provably matches everything that `narrow` matches. Two regexes, or lists, are compared by text alone. */
 export function entryCovers(wide: FilterEntry, narrow: FilterEntry): boolean {
+  if (wide.listed || narrow.listed) return wide.listed === narrow.listed && wide.text === narrow.text;
   if (wide.regex || narrow.regex) return wide.regex === narrow.regex && wide.text === narrow.text;
   const { glob } = wide;
   if (glob === null || narrow.glob === null) return false;
@@ -93,6 +105,7 @@ function rooted(glob: Glob): readonly Glob[] {
 /** A host entry by the rule's match type. */
 function hostEntry(rule: Rule, text: string, field: FieldPath): FilterEntry {
   if (rule.host_match_type === 'regex') return regexEntry(text, field, true);
+  if (namesList(text) && field[0] !== 'host_pattern') return listEntry(text, field);
   return globEntry(text, field, rule.host_match_type === 'exact' ? exactHost(text) : hostPieces(text));
 }
 
@@ -105,19 +118,25 @@ function exactHost(text: string): Glob | null {
 /** A path entry by the rule's match type. */
 function pathEntry(rule: PathRule, text: string, field: FieldPath): FilterEntry {
   if (rule.path_match_type === 'regex') return regexEntry(text, field, false);
+  if (namesList(text)) return listEntry(text, field);
   return globEntry(text, field, pathPieces(text));
 }
 
 /** An entry that is a wildcard pattern or a literal. */
 function globEntry(text: string, field: FieldPath, glob: Glob | null): FilterEntry {
   const matches = (value: string): boolean => glob !== null && globMatches(glob, value);
-  return { field, text, glob, regex: false, path: isPath(field), matches };
+  return { field, text, glob, regex: false, listed: false, path: isPath(field), matches };
+}
+
+/** An entry that names a list. */
+function listEntry(text: string, field: FieldPath): FilterEntry {
+  return { field, text, glob: null, regex: false, listed: true, path: isPath(field), matches: () => true };
 }
 
 /** An entry that is a regex; unanchored (semantics §3). */
 function regexEntry(text: string, field: FieldPath, ignoreCase: boolean): FilterEntry {
   const matches = (value: string): boolean => captureGroups(text, ignoreCase, value) !== null;
-  return { field, text, glob: null, regex: true, path: isPath(field), matches };
+  return { field, text, glob: null, regex: true, listed: false, path: isPath(field), matches };
 }
 
 /** Whether the field is a path list. */
@@ -241,7 +260,7 @@ export function inScope(zone: Zone, rule: Rule): readonly Served[] {
 
 /**
  * Whether the rule's host filter may admit a request to this name. The hosts of a wildcard name cannot be
- * enumerated, so a regex counts as admitting one.
+ * enumerated, so a regex or a list counts as admitting one.
  */
 export function mayAdmit(rule: Rule, { name, wildcard }: Served): boolean {
   if (!wildcard) return admitsHost(rule, name);
@@ -250,7 +269,9 @@ export function mayAdmit(rule: Rule, { name, wildcard }: Served): boolean {
   if (excluded) return false;
   const includes = hostIncludes(rule);
   if (includes.length === 0) return true;
-  return includes.some(({ glob, regex }) => regex || (glob !== null && globsOverlap(glob, below)));
+  return includes.some(
+    ({ glob, regex, listed }) => regex || listed || (glob !== null && globsOverlap(glob, below)),
+  );
 }
 
 /** Whether `wide` applies to every host that `narrow` applies to, as far as the filters prove it. */

@@ -5,9 +5,9 @@
 import type { DiagnosticCode } from '../../../base/diagnostics/codes/codes.ts';
 import type { FieldPath } from '../../../base/diagnostics/diagnostic.ts';
 import type { Severity } from '../../../base/diagnostics/severity.ts';
-import type { Rule, RuleSet } from '../../../rules/model/types.ts';
+import type { Rule, RuleList, RuleSet } from '../../../rules/model/types.ts';
 import type { SubjectSpace } from '../situations.ts';
-import type { Subject, SubjectRule } from '../subject.ts';
+import type { ListSources, Subject, SubjectRule } from '../subject.ts';
 import { type FilterEntry, hasPaths, hostIncludes, isLiteral, pathIncludes, type Zone } from './filters.ts';
 
 /** A finding about one field of one rule. */
@@ -53,6 +53,8 @@ export interface LintContext {
   readonly hosts: FilterIndex;
   /** Whether the customer wrote the field; `false` if that is unknown. */
   readonly written: (rule: Rule, field: string) => boolean;
+  /** Where lists come from; nothing is proved if some are missing. */
+  readonly sources: ListSources;
   /** `null`: unknown, so exclusions are not checked; `none`: waf rules inspect with no signatures. */
   readonly signatures: LintSignatures | 'none' | null;
 }
@@ -69,6 +71,8 @@ export interface ProofContext {
   ruleOf(rule: SubjectRule): Rule;
   /** Findings of the families without proofs. */
   readonly found: readonly Finding[];
+  /** The lists that rules may name. */
+  readonly lists: readonly RuleList[];
 }
 
 // An index of rules by the literal start or end of their include entries, so that lint does not compare every rule
@@ -92,7 +96,7 @@ interface Files {
   readonly beginningLengths: Set<number>;
   /** The lengths of the keys in `ends`. */
   readonly endLengths: Set<number>;
-  /** Rules without includes, with regexes, or with stars at both ends: candidates for every value. */
+  /** Rules without includes, with regexes or lists, or with stars at both ends: candidates for every value. */
   readonly loose: Rule[];
 }
 
@@ -175,9 +179,11 @@ function file(files: Files, rule: Rule, includes: readonly FilterEntry[]): void 
   }
 }
 
-/** Whether an entry has no literal at either end. */
-function isLoose({ glob, regex }: FilterEntry): boolean {
-  return regex || (glob !== null && glob.length > 1 && glob[0] === '' && glob[glob.length - 1] === '');
+/** Whether an entry has no literal at either end, as far as is known. */
+function isLoose({ glob, regex, listed }: FilterEntry): boolean {
+  return (
+    regex || listed || (glob !== null && glob.length > 1 && glob[0] === '' && glob[glob.length - 1] === '')
+  );
 }
 
 /** Appends to a posting list. */

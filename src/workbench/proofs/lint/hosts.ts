@@ -26,6 +26,7 @@ export function lintHosts(context: LintContext): readonly Finding[] {
 
 /** The first mistake of one entry; `null` when there is none. */
 function checkEntry(rule: Rule, entry: FilterEntry, context: LintContext): Finding | null {
+  if (entry.listed) return null;
   const at = { rule, field: entry.field, found: quoteValue(entry.text) };
   const shape = entry.regex ? checkRegexShape(entry.text) : checkShape(entry.text);
   if (shape !== null) return { ...at, ...shape };

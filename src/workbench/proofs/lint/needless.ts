@@ -2,7 +2,8 @@
 import { type IpInterval, parseIpEntry } from '../../../base/addresses/ip.ts';
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { insertsGroups } from '../../../rules/model/groups.ts';
-import type { Rule } from '../../../rules/model/types.ts';
+import { namesList } from '../../../rules/model/list-name.ts';
+import type { Rule, RuleList } from '../../../rules/model/types.ts';
 import {
   entryCovers,
   type FilterEntry,
@@ -51,25 +52,21 @@ interface AddressInterval {
   readonly last: bigint;
 }
 
-/** Finds needless entries of `ips`; of equal ones the later. */
-export function lintCoveredAddresses(rule: Rule): readonly Finding[] {
+/** Finds needless entries of `ips`; of equal ones the later. Lists that it names cover addresses, too. */
+export function lintCoveredAddresses(rule: Rule, lists: readonly RuleList[]): readonly Finding[] {
   if (rule.type !== 'drop' || rule.ips.length < 2) return [];
-  let left = rule.ips.flatMap((text, place): readonly AddressInterval[] => {
-    const parsed = parseIpEntry(text);
-    if (!parsed.ok) return [];
-    const { family, first, last } = parsed;
-    return [{ place, family, first: numberOf(first), last: numberOf(last) }];
-  });
+  const own = rule.ips.flatMap((text, place) => intervalOf(text, place) ?? []);
+  let left = [...own, ...rule.ips.flatMap((text, place) => intervalsOfList(lists, text, place))];
   const findings: Finding[] = [];
   // Small intervals first: a large one that they cover together stays, as it is the shorter text.
-  const bySize = [...left].sort((a, b) => compare(a.last - a.first, b.last - b.first) || b.place - a.place);
+  const bySize = [...own].sort((a, b) => compare(a.last - a.first, b.last - b.first) || b.place - a.place);
   for (const entry of bySize) {
     const others = left.filter((other) => other !== entry);
     const by = coverOf(entry, others);
     if (by === null) continue;
     left = others;
-    const names = by.map(({ place }) => `\`${rule.ips[place]}\``);
-    const together = by.length === 1 ? '' : ' together';
+    const names = [...new Set(by.map(({ place }) => `\`${rule.ips[place]}\``))];
+    const together = names.length === 1 ? '' : ' together';
     findings.push({
       rule,
       field: ['ips', entry.place],
@@ -81,6 +78,27 @@ export function lintCoveredAddresses(rule: Rule): readonly Finding[] {
     });
   }
   return findings.sort((a, b) => Number(a.field[1]) - Number(b.field[1]));
+}
+
+function intervalOf(text: string, place: number): AddressInterval | null {
+  const parsed = parseIpEntry(text);
+  if (!parsed.ok) return null;
+  const { family, first, last } = parsed;
+  return { place, family, first: numberOf(first), last: numberOf(last) };
+}
+
+/** Entries of a list that are compared with the entries beside its name. */
+const MAX_COMPARED = 1_000;
+
+/** What a list covers for the entry that names it; nothing for one that is too large, or whose entries are not known. */
+function intervalsOfList(
+  lists: readonly RuleList[],
+  entry: string,
+  place: number,
+): readonly AddressInterval[] {
+  const list = namesList(entry) ? lists.find(({ name }) => name === entry.slice(1)) : undefined;
+  if (list === undefined || !('entries' in list) || list.entries.length > MAX_COMPARED) return [];
+  return list.entries.flatMap(({ value }) => intervalOf(value, place) ?? []);
 }
 
 /** Entries that a message names; the others are counted. */

@@ -33,6 +33,7 @@ type Shape = Pick<Finding, 'code' | 'message' | 'remedy'>;
 
 /** The mistake of one entry; `null` when there is none. */
 function checkEntry(rule: PathRule, entry: FilterEntry): Finding | null {
+  if (entry.listed) return null;
   const shape = entry.regex ? checkRegex(entry.text) : checkWildcard(entry.text);
   if (shape === null) return null;
   return { ...shape, severity: 'warning', rule, field: entry.field, found: quoteValue(entry.text) };

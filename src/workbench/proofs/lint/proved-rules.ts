@@ -12,8 +12,9 @@ import { type Box, commonSets, isEmptyBox, setsOverlap } from '../space/boxes.ts
 import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';
 import { findUncovered } from '../space/cover.ts';
 import { createStartIndex, type StartIndex, startsOf } from '../space/starts.ts';
-import { effectOf, nameOfRule, type Subject, type SubjectRule } from '../subject.ts';
+import { effectOf, nameOfRule, type SubjectRule } from '../subject.ts';
 import { requestOf, type Witness, witnessOf } from '../witness.ts';
+import { emptyReason } from './empty-lists.ts';
 import type { Finding, ProofContext } from './finding.ts';
 
 /** Steps of the question whether two rules of equal priority share a request. */
@@ -26,13 +27,13 @@ const MAX_NAMED = 8;
 
 /** Reports what is not reached. Rules with an error already get no second one. */
 export function lintReach(
-  { subject, ruleOf, found }: ProofContext,
+  { subject, ruleOf, found, lists }: ProofContext,
   reaches: readonly Reach[],
 ): readonly Finding[] {
   const broken = new Set(found.filter(({ severity }) => severity === 'error').map(({ rule }) => rule));
   const unreached = reaches.flatMap((reach): readonly Finding[] => {
     const rule = ruleOf(reach.rule);
-    return broken.has(rule) ? [] : unreachedFinding(reach, rule, subject);
+    return broken.has(rule) ? [] : unreachedFinding(reach, rule, { subject, lists });
   });
   const circles = findCircles(subject, reaches).map(({ rules }): Finding => {
     const way = [...rules, rules[0]!].map((one) => `\`${nameOfRule(one)}\``).join(' → ');
@@ -52,23 +53,18 @@ export function lintReach(
 function unreachedFinding(
   { rule: subjectRule, result }: Reach,
   rule: Rule,
-  subject: Subject,
+  { subject, lists }: Pick<ProofContext, 'subject' | 'lists'>,
 ): readonly Finding[] {
   const at = { rule, field: ['type'] } as const;
   switch (result.kind) {
     case 'reached':
       return [];
     case 'unmatched': {
-      const message = 'matches no request: no host, path and visitor pass all its filters';
-      return [
-        {
-          ...at,
-          code: 'unmatched_rule',
-          severity: 'error',
-          message,
-          remedy: 'widen its filters, or remove it',
-        },
-      ];
+      const reason = emptyReason(rule, lists);
+      const message = `matches no request: ${reason ?? 'no host, path and visitor pass all its filters'}`;
+      const remedy =
+        reason === null ? 'widen its filters, or remove it' : 'add entries to the list, or remove the rule';
+      return [{ ...at, code: 'unmatched_rule', severity: 'error', message, remedy }];
     }
     case 'unknown': {
       const message = `is not proved to be reached or unreachable within ${MAX_RULE_STEPS} steps`;

@@ -5,6 +5,7 @@
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { FLAG, SLOT } from '../../../engine/plan/layout.ts';
 import { insertsGroups } from '../../../rules/model/groups.ts';
+import { namesList } from '../../../rules/model/list-name.ts';
 import type { Rule } from '../../../rules/model/types.ts';
 import { proveReach, subjectSpace } from '../reach.ts';
 import type { SubjectSpace } from '../situations.ts';
@@ -12,7 +13,7 @@ import { isWithin, subtract, unite } from '../space/boxes.ts';
 import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';
 import { entriesAt, type FilterEntries, type Language } from '../space/language.ts';
 import { findText, fulfils, type TextQuery } from '../space/search.ts';
-import { compileSubject, type SubjectRule } from '../subject.ts';
+import { compileSubject, knowsLists, type SubjectRule } from '../subject.ts';
 import { conditionLists, lintConditions } from './conditions.ts';
 import {
   type FilterEntry,
@@ -34,9 +35,13 @@ const MAX_ENTRIES_STEPS = 1_000_000;
 const MAX_COVERING = 24;
 
 /** Everything that is proved about enabled rules. `found`: what is known already is not reported again. */
-export function lintProved({ ruleSet, enabled }: LintContext, found: readonly Finding[]): readonly Finding[] {
+export function lintProved(
+  { ruleSet, enabled, sources }: LintContext,
+  found: readonly Finding[],
+): readonly Finding[] {
+  if (!knowsLists(ruleSet, sources)) return [];
   if (enabled.length === 0 || !ruleSet.records.some(({ proxied }) => proxied)) return [];
-  const subject = compileSubject(ruleSet);
+  const subject = compileSubject(ruleSet, sources);
   const rules = new Map(ruleSet.rules.map((rule) => [`${rule.type}/${rule.id}`, rule]));
   const around = subjectSpace(subject);
   const context: ProofContext = {
@@ -44,6 +49,7 @@ export function lintProved({ ruleSet, enabled }: LintContext, found: readonly Fi
     around,
     ruleOf: ({ ref }) => rules.get(`${ref.type}/${ref.id}`)!,
     found,
+    lists: ruleSet.lists ?? [],
   };
   const reaches = proveReach(subject, { around });
   return [...lintReach(context, reaches), ...lintUnions(context), ...lintConflicts(context, reaches)];
@@ -57,12 +63,12 @@ export function lintProved({ ruleSet, enabled }: LintContext, found: readonly Fi
 const MAX_NAMED = 4;
 
 /** Finds needless entries in the host, path and address lists of enabled rules. */
-function lintUnions({ subject, around, ruleOf, found }: ProofContext): readonly Finding[] {
+function lintUnions({ subject, around, ruleOf, found, lists }: ProofContext): readonly Finding[] {
   const known = new Set(found.map(({ rule, field }) => `${rule.id} ${field.join(' ')}`));
   const total = createBudget(MAX_ENTRIES_STEPS);
   const findings = subject.rules.flatMap((subjectRule) => {
     const rule = ruleOf(subjectRule);
-    const lists =
+    const patterns =
       around === null
         ? []
         : [
@@ -71,8 +77,8 @@ function lintUnions({ subject, around, ruleOf, found }: ProofContext): readonly 
             ...conditionLists(around, subjectRule),
           ];
     return [
-      ...lists.flatMap((list) => needless(rule, list, total)),
-      ...lintCoveredAddresses(rule),
+      ...patterns.flatMap((list) => needless(rule, list, total)),
+      ...lintCoveredAddresses(rule, lists),
       ...(around === null ? [] : lintConditions(around, subjectRule, rule)),
     ];
   });
@@ -94,6 +100,8 @@ function needless(rule: Rule, list: EntryList, total: StepBudget): readonly Find
   const left = new Set(entries.keys());
   const findings: Finding[] = [];
   for (const place of [...entries.keys()].reverse()) {
+    // What a list has changes without the rule.
+    if (namesList(entries[place]!.text)) continue;
     const others = [...left].filter((other) => other !== place);
     const budget = shareOf(total, MAX_ENTRY_STEPS);
     if (!list.isNeedless(place, others, budget)) continue;

@@ -92,7 +92,9 @@ function neverArrives(rule: RedirectRule, { host, path }: Target): boolean {
     const again = includeGlobs.some((glob) => glob !== null && globCovers(glob, reached));
     return (
       again &&
-      !pathExcludes(rule).some(({ glob, regex }) => regex || (glob !== null && globCovers(glob, reached)))
+      !pathExcludes(rule).some(
+        ({ glob, regex, listed }) => regex || listed || (glob !== null && globCovers(glob, reached)),
+      )
     );
   });
 }

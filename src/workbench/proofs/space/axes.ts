@@ -6,39 +6,26 @@
 import { COUNTRIES as ASSIGNED } from '../../../base/addresses/countries.ts';
 import { formatIp } from '../../../base/addresses/ip.ts';
 import { BOT_KINDS, SEARCH_CRAWLERS } from '../../../base/vocabulary/vocabulary.ts';
+import type { OpenedList } from '../../../engine/evaluator/lists.ts';
 import { type LoadedPlan, textsAt } from '../../../engine/evaluator/loaded.ts';
 import { isCountryListed } from '../../../engine/evaluator/predicates.ts';
-import {
-  ADDRESSES,
-  COUNTRIES,
-  FLAG,
-  NONE,
-  PAGE_FIELDS,
-  SLOT,
-  typeIndex,
-} from '../../../engine/plan/layout.ts';
+import { COUNTRIES, FLAG, NONE, PAGE_FIELDS, SLOT, typeIndex } from '../../../engine/plan/layout.ts';
 import { type AtomSet, atomSet, hasAtom, NO_ATOMS, subtract, unite } from './boxes.ts';
+import { type AddressRangeOf, listsAt, rangesAt, rangesOfList } from './lists.ts';
 import { type PlanTerm, termsOfPlan, textsOfTerm } from './terms.ts';
 
 /** The axis. */
 export interface AddressAxis {
   /** Every address that a request can have, and the unknown one. */
   readonly all: AtomSet;
-  /** The addresses that a slot's filter accepts; `null`: it has none. */
-  setOf(loaded: LoadedPlan, slot: number): AtomSet | null;
-  /** The addresses that a term of conditions accepts. */
-  setOfTerm(loaded: LoadedPlan, term: PlanTerm): AtomSet;
+  /** The addresses that a slot's filter accepts; `null`: it has none; `unknown`: it names a list that is too large. */
+  setOf(loaded: LoadedPlan, slot: number): AtomSet | null | 'unknown';
+  /** The addresses that a term of conditions accepts; `null`: it names a list that is too large. */
+  setOfTerm(loaded: LoadedPlan, term: PlanTerm): AtomSet | null;
   /** An address of an atom; `null`: the unknown one. */
   sample(atom: number): string | null;
   /** The atom of a set that reads best: one with an address for documentation, else the first known one. */
   pick(set: AtomSet): number;
-}
-
-/** An inclusive range: one word for IPv4, four for IPv6. */
-export interface AddressRangeOf {
-  readonly family: 4 | 6;
-  readonly first: readonly number[];
-  readonly last: readonly number[];
 }
 
 /** First addresses of atoms by family, ascending. */
@@ -64,7 +51,12 @@ export function createAddressAxis(
     const after = addressNumber(last) + 1n;
     if (after < END[family]) borders.add(after);
   };
-  for (const loaded of plans) for (const range of rangesOfPlan(loaded)) add(range);
+  for (const loaded of plans)
+    for (const at of filtersOfPlan(loaded)) for (const range of rangesAt(loaded, at)) add(range);
+  const lists = new Set(
+    plans.flatMap((loaded) => [...filtersOfPlan(loaded)].flatMap((at) => listsAt(loaded, at))),
+  );
+  for (const list of lists) for (const range of rangesOfList(list) ?? []) add(range);
   for (const range of further) add(range);
   const borders: Borders = { four: sorted(four), six: sorted(six) };
   const count = 1 + borders.four.length + borders.six.length;
@@ -72,10 +64,29 @@ export function createAddressAxis(
   const mapped = setOfRanges([{ family: 6, first: [0, 0, 0xffff, 0], last: [0, 0, 0xffff, NONE] }]);
   const all = subtract(Int32Array.of(0, count), mapped);
   const impossible = unite(mapped, Int32Array.of(0, 1));
+  // PERF: many rules may name one list.
+  const ofLists = new Map<OpenedList, AtomSet | null>();
+  const setOfList = (list: OpenedList): AtomSet | null => {
+    const known = ofLists.get(list);
+    if (known !== undefined) return known;
+    const ranges = rangesOfList(list);
+    const made = ranges === null ? null : setOfRanges(ranges);
+    ofLists.set(list, made);
+    return made;
+  };
+  const setAt = (loaded: LoadedPlan, at: number): AtomSet | null =>
+    listsAt(loaded, at).reduce<AtomSet | null>(
+      (all, list) => {
+        const set = setOfList(list);
+        return all === null || set === null ? null : unite(all, set);
+      },
+      setOfRanges(rangesAt(loaded, at)),
+    );
   return {
     all,
     setOfTerm(loaded, { data, negated }) {
-      const listed = setOfRanges([...mergedRanges(loaded, data)]);
+      const listed = setAt(loaded, data);
+      if (listed === null) return null;
       // An unknown address is in no list (semantics §12).
       return negated ? subtract(all, listed) : subtract(listed, impossible);
     },
@@ -83,7 +94,8 @@ export function createAddressAxis(
       const { slots } = loaded.plan;
       const at = slots[slot * SLOT.size + SLOT.addresses]!;
       if (at === NONE) return null;
-      const listed = setOfRanges([...mergedRanges(loaded, at)]);
+      const listed = setAt(loaded, at);
+      if (listed === null) return 'unknown';
       const excludes = (slots[slot * SLOT.size + SLOT.flags]! & FLAG.excludeAddresses) !== 0;
       // An unknown address fails the filter in either mode (semantics §3): an exclude list matches it.
       return excludes ? subtract(all, listed) : subtract(listed, impossible);
@@ -117,32 +129,14 @@ function addressNumber(words: Iterable<number>): bigint {
   return value;
 }
 
-function* rangesOfPlan(loaded: LoadedPlan): Iterable<AddressRangeOf> {
+/** Offsets in `words` of all address filters. */
+function* filtersOfPlan(loaded: LoadedPlan): Iterable<number> {
   const { slots } = loaded.plan;
   for (let row = 0; row < slots.length; row += SLOT.size) {
     const at = slots[row + SLOT.addresses]!;
-    if (at !== NONE) yield* mergedRanges(loaded, at);
+    if (at !== NONE) yield at;
   }
-  for (const { comparison, data } of termsOfPlan(loaded))
-    if (comparison === 'addresses') yield* mergedRanges(loaded, data);
-}
-
-/** The merged ranges of the filter at an offset in `words`. */
-function* mergedRanges({ plan: { words } }: LoadedPlan, at: number): Iterable<AddressRangeOf> {
-  const [n4, n6, m4, m6] = [ADDRESSES.n4, ADDRESSES.n6, ADDRESSES.m4, ADDRESSES.m6].map(
-    (field) => words[at + field]!,
-  );
-  let from = at + ADDRESSES.entries + n4! * 3 + n6! * 9;
-  for (let entry = 0; entry < m4!; entry++, from += 2) {
-    yield { family: 4, first: [words[from]!], last: [words[from + 1]!] };
-  }
-  for (let entry = 0; entry < m6!; entry++, from += 8) {
-    yield {
-      family: 6,
-      first: [...words.subarray(from, from + 4)],
-      last: [...words.subarray(from + 4, from + 8)],
-    };
-  }
+  for (const { comparison, data } of termsOfPlan(loaded)) if (comparison === 'addresses') yield data;
 }
 
 function atomsOf(ranges: readonly AddressRangeOf[], { four, six }: Borders): AtomSet {

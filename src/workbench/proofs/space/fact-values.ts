@@ -20,7 +20,10 @@ const DOCUMENTED_ASN = 64_496;
  */
 export function oneValue(kind: SourceKind, tests: readonly SourceTest[]): ReadonlyMap<bigint, string | null> {
   const listed = tests.map(
-    ({ patterns }) => new Set((patterns ?? []).map(({ pieces }) => pieces?.[0] ?? '')),
+    ({ patterns }) =>
+      new Set(
+        (patterns ?? []).flatMap(({ alternatives }) => (alternatives ?? []).map(([text = '']) => text)),
+      ),
   );
   const found = new Map<bigint, string | null>();
   for (const value of candidates(kind, new Set(listed.flatMap((texts) => [...texts])))) {

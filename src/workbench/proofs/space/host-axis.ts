@@ -8,7 +8,14 @@ import { META, NAME, NONE, SLOT } from '../../../engine/plan/layout.ts';
 import { acceptsLetters, FATE, type LetterAutomaton, sealAutomaton, wildcardAutomaton } from './automaton.ts';
 import { type AtomSet, atomSet, cachedSet, intersect, type SetCache } from './boxes.ts';
 import type { SpaceRoom } from './budget.ts';
-import { createPatternSet, entriesAt, type FilterEntries, type PatternSet, readPattern } from './language.ts';
+import {
+  createPatternSet,
+  entriesAt,
+  type FilterEntries,
+  isListPattern,
+  type PatternSet,
+  readPattern,
+} from './language.ts';
 
 /** States of the automaton that divides the hosts below one wildcard record. */
 const MAX_HOST_STATES = 20_000;
@@ -26,9 +33,12 @@ interface HostAtom {
 /** The axis. */
 export interface HostAxis {
   readonly all: AtomSet;
-  /** The hosts in a slot's scope that its host filter accepts; `null`: every host; `unknown`: there are too many to test. */
+  /**
+   * The hosts in a slot's scope that its host filter accepts; `null`: every host; `unknown`: there are too many to test, or the
+   * filter names a list that is too large.
+   */
   setOf(plan: number, slot: number): AtomSet | null | 'unknown';
-  /** The hosts that entries of a plan's filters accept; `null`: there are too many to test. */
+  /** The hosts that entries of a plan's filters accept; `null`: unknown, as in `setOf`. */
   setOfEntries(plan: number, entries: FilterEntries): AtomSet | null;
   /** The hosts that a plan serves. */
   served(plan: number): AtomSet;
@@ -65,6 +75,7 @@ export function createHostAxis(input: HostAxisInput): HostAxis | null {
   const cache: SetCache = new Map();
   let tests = 0;
   const matching = (filter: FilterEntries, plan: number): AtomSet | null => {
+    if (!patterns.isBuilt(filter, plans[plan]!)) return null;
     tests += atoms.length * (filter.includes.length + filter.excludes.length);
     return tests > MAX_HOST_TESTS ? null : patterns.matching(filter, { loaded: plans[plan]!, atoms });
   };
@@ -162,6 +173,8 @@ interface HostPatterns {
   /** Every pattern that occurs in a filter. */
   readonly automata: readonly LetterAutomaton[];
   nameOf(filter: FilterEntries, loaded: LoadedPlan): string;
+  /** Whether every pattern of a filter has its automaton; a list that is too large has none. */
+  isBuilt(filter: FilterEntries, loaded: LoadedPlan): boolean;
   matching(filter: FilterEntries, of: { loaded: LoadedPlan; atoms: readonly HostAtom[] }): AtomSet;
   wildcard(pieces: readonly string[], atoms: readonly HostAtom[]): AtomSet;
 }
@@ -185,8 +198,8 @@ function createHostPatterns({ plans, single, wildcards, room }: HostAxisInput): 
   const automata: LetterAutomaton[] = [];
   for (const pattern of found.values()) {
     const automaton = set.automatonOf(pattern);
-    if (automaton === null) return null;
-    automata.push(automaton);
+    if (automaton !== null) automata.push(automaton);
+    else if (!isListPattern(pattern)) return null;
   }
   const extra = further.map((pieces) => wildcardAutomaton(pieces, set.letters));
   const spelled = new Map<string, readonly number[]>();
@@ -204,8 +217,10 @@ function createHostPatterns({ plans, single, wildcards, room }: HostAxisInput): 
       const name = (number: number): string => readPattern(loaded, number).name;
       return `host ${JSON.stringify([includes.map(name), excludes.map(name)])}`;
     },
+    isBuilt: ({ includes, excludes }, loaded) =>
+      [...includes, ...excludes].every((number) => set.automatonOf(readPattern(loaded, number)) !== null),
     matching({ includes, excludes }, { loaded, atoms }) {
-      // Every pattern of the plans has its automaton by now.
+      // Filters with a pattern that has no automaton do not come here.
       const built = (numbers: readonly number[]): readonly LetterAutomaton[] =>
         numbers.map((number) => set.automatonOf(readPattern(loaded, number))!);
       const [wanted, unwanted] = [built(includes), built(excludes)];

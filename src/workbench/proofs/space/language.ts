@@ -5,6 +5,7 @@
  * at once.
  */
 import { DFA_LENGTH } from '../../../base/regex/table.ts';
+import type { OpenedList } from '../../../engine/evaluator/lists.ts';
 import { type LoadedPlan, textOf, textsAt } from '../../../engine/evaluator/loaded.ts';
 import { FILTER, NONE, PATTERN, PATTERN_KIND } from '../../../engine/plan/layout.ts';
 import {
@@ -19,9 +20,16 @@ import {
   wildcardAutomaton,
 } from './automaton.ts';
 import type { SpaceRoom } from './budget.ts';
+import { alternativesOf, type ListedWildcards, listOfPattern } from './lists.ts';
+import { entriesOf, type PlanTerm } from './terms.ts';
+import { unionAutomaton } from './union.ts';
 
 /** States of the automaton of one path filter. Ordinary filters need fewer than 100. */
 const MAX_PATH_STATES = 4_000;
+/** The same with a list among its entries, which has a state for nearly each of its characters, thrice where `;` may follow. */
+const MAX_LISTED_STATES = 60_000;
+/** A letter of such a state counts as so many steps, so that a dozen filters that are too complex end the building of others. */
+const LISTED_WORK = 4;
 
 /** A path filter with its patterns as automata. */
 export interface PatternFilter {
@@ -29,6 +37,8 @@ export interface PatternFilter {
   readonly excludes: readonly LetterAutomaton[];
   /** An include entry must match both forms of a path, and an exclude entry one; otherwise the reverse. */
   readonly bothForms: boolean;
+  /** A list is among the entries. */
+  readonly isListed?: boolean;
 }
 
 /** The alphabet of automata, and what they may take. */
@@ -61,7 +71,7 @@ interface FilterState {
 /** What the states of the patterns say: `null` if it depends on what follows. */
 type Verdict = boolean | null;
 
-/** The automaton of a filter. `null`: it would pass `MAX_PATH_STATES`, or what the space may take. */
+/** The automaton of a filter. `null`: it would have too many states, or more than the space may take. */
 export function filterAutomaton(filter: PatternFilter, { letters, room }: Building): LetterAutomaton | null {
   const patterns = [...filter.includes, ...filter.excludes];
   const [semicolon, slash] = [letters.letterOf(0x3b), letters.letterOf(0x2f)];
@@ -80,9 +90,11 @@ export function filterAutomaton(filter: PatternFilter, { letters, room }: Buildi
   };
   numberOf({ mode: PLAIN, raw: starts, stripped: starts });
   const rows: number[] = [];
-  const work = Math.max(1, letters.count * patterns.length);
+  const isListed = filter.isListed === true;
+  const work = Math.max(1, letters.count * patterns.length) * (isListed ? LISTED_WORK : 1);
+  const most = isListed ? MAX_LISTED_STATES : MAX_PATH_STATES;
   for (let number = 0; number < states.length; number++) {
-    if (states.length > MAX_PATH_STATES || !room.takeWork(work)) return null;
+    if (states.length > most || !room.takeWork(work)) return null;
     const state = states[number]!;
     const isFixed = verdictOf(filter, state) !== null;
     const row = rows.length;
@@ -219,7 +231,7 @@ export function canonicalPaths(letters: Letters): LetterAutomaton {
   return sealAutomaton({ states: count, start: states.start, next, accepts });
 }
 
-/** The texts of `first` that are, or are not, in `second`. `null`: more than `MAX_PATH_STATES`, or than the space may take. */
+/** The texts of `first` that are, or are not, in `second`. `null`: too many states, or more than the space may take. */
 export function combine(
   first: LetterAutomaton,
   second: LetterAutomaton,
@@ -237,8 +249,10 @@ export function combine(
   };
   numberOf(first.start, second.start);
   const rows: number[] = [];
+  // One that has more of them is of a filter with a list.
+  const most = Math.max(first.states, second.states) > MAX_PATH_STATES ? MAX_LISTED_STATES : MAX_PATH_STATES;
   for (let number = 0; number < pairs.length; number++) {
-    if (pairs.length > MAX_PATH_STATES || !room.takeWork(letters)) return null;
+    if (pairs.length > most || !room.takeWork(letters)) return null;
     const [a, b] = [Math.floor(pairs[number]! / second.states), pairs[number]! % second.states];
     for (let letter = 0; letter < letters; letter++) {
       rows.push(numberOf(first.next[a * letters + letter]!, second.next[b * letters + letter]!));
@@ -260,8 +274,11 @@ export function combine(
 export interface PlanPattern {
   /** Equal for equal patterns of any plan. */
   readonly name: string;
-  /** The pieces between the stars; `null` for a regex. */
-  readonly pieces: readonly string[] | null;
+  /**
+   * The pieces between the stars of a wildcard, and those of each entry of a list; `null` for a regex, and for a list that is too
+   * large.
+   */
+  readonly alternatives: ListedWildcards | null;
   /** The regex's automaton as the plan has it; `null` for others. */
   readonly table: Uint16Array | null;
 }
@@ -292,10 +309,44 @@ export function readPattern(loaded: LoadedPlan, number: number): PlanPattern {
   const data = patterns[row + PATTERN.data]!;
   if (kind === PATTERN_KIND.dfa) {
     const table = dfas.subarray(data, data + dfas[data + DFA_LENGTH]!);
-    return { name: `regex ${textOf(loaded, patterns[row + PATTERN.source]!)}`, pieces: null, table };
+    return { name: `regex ${textOf(loaded, patterns[row + PATTERN.source]!)}`, alternatives: null, table };
   }
+  const list = listOfPattern(loaded, number);
+  if (list !== null) return patternOfList(list);
   const pieces = piecesOf(loaded, kind, data);
-  return { name: `wildcard ${JSON.stringify(pieces)}`, pieces, table: null };
+  return { name: wildcardName(pieces), alternatives: [pieces], table: null };
+}
+
+function wildcardName(pieces: readonly string[]): string {
+  return `wildcard ${JSON.stringify(pieces)}`;
+}
+
+/** Patterns of lists that were read: names of large ones are long. */
+const OF_LISTS = new WeakMap<OpenedList, PlanPattern>();
+
+function patternOfList(list: OpenedList): PlanPattern {
+  const known = OF_LISTS.get(list);
+  if (known !== undefined) return known;
+  const alternatives = alternativesOf(list);
+  const name =
+    alternatives === null
+      ? 'a list that is too large'
+      : alternatives.length === 1
+        ? wildcardName(alternatives[0]!)
+        : `list ${JSON.stringify(alternatives)}`;
+  const made = { name, alternatives, table: null };
+  OF_LISTS.set(list, made);
+  return made;
+}
+
+/** Whether a pattern is a list of more or fewer entries than one, whose automaton may have too many states. */
+export function isListPattern({ alternatives, table }: PlanPattern): boolean {
+  return table === null && alternatives?.length !== 1;
+}
+
+/** The patterns of a term of conditions that compares with some. */
+export function patternsOfTerm(loaded: LoadedPlan, term: PlanTerm): readonly PlanPattern[] {
+  return entriesOf(loaded, term).map((number) => readPattern(loaded, number));
 }
 
 function piecesOf(loaded: LoadedPlan, kind: number, data: number): readonly string[] {
@@ -329,9 +380,9 @@ export function createPatternSet(
 ): PatternSet {
   const texts = [...literals];
   const tables: Uint16Array[] = [];
-  for (const { pieces, table } of patterns) {
+  for (const { alternatives, table } of patterns) {
     if (table !== null) tables.push(table);
-    if (pieces !== null) texts.push(...pieces);
+    for (const pieces of alternatives ?? []) texts.push(...pieces);
   }
   const letters = createLetters({ literals: texts, tables });
   const built = new Map<string, LetterAutomaton | null>();
@@ -340,19 +391,23 @@ export function createPatternSet(
     automatonOf(pattern) {
       const known = built.get(pattern.name);
       if (known !== undefined) return known;
-      const made = room.takeCells(statesOf(pattern) * letters.count) ? make(pattern, letters) : null;
+      const made = make(pattern, { letters, room });
       built.set(pattern.name, made);
       return made;
     },
   };
 }
 
-/** The states that a pattern's automaton will have, or a few less than so many. */
-function statesOf({ pieces, table }: PlanPattern): number {
-  if (pieces !== null) return pieces.reduce((sum, piece) => sum + piece.length, 2);
-  return table === null ? 0 : Math.ceil(table.length / 2);
-}
-
-function make({ pieces, table }: PlanPattern, letters: Letters): LetterAutomaton {
-  return table === null ? wildcardAutomaton(pieces ?? [''], letters) : regexAutomaton(table, letters);
+/** The automaton of a pattern; `null`: the space has no room for it, or it is a list that is too large. */
+function make({ alternatives, table }: PlanPattern, { letters, room }: Building): LetterAutomaton | null {
+  if (table !== null)
+    return room.takeCells(Math.ceil(table.length / 2) * letters.count)
+      ? regexAutomaton(table, letters)
+      : null;
+  if (alternatives === null) return null;
+  const [pieces] = alternatives;
+  if (pieces === undefined || alternatives.length > 1) return unionAutomaton(alternatives, { letters, room });
+  // The states that it will have, or a few less.
+  const states = pieces.reduce((sum, piece) => sum + piece.length, 2);
+  return room.takeCells(states * letters.count) ? wildcardAutomaton(pieces, letters) : null;
 }

@@ -10,7 +10,6 @@ import { FLAG, SLOT } from '../../../engine/plan/layout.ts';
 import { type LetterAutomaton, type Letters, regexAutomaton, wildcardAutomaton } from './automaton.ts';
 import {
   type AddressAxis,
-  type AddressRangeOf,
   botAxis,
   countryAxis,
   createAddressAxis,
@@ -29,12 +28,14 @@ import {
   entriesAt,
   type FilterEntries,
   filterAutomaton,
+  isListPattern,
   type Language,
   type PatternFilter,
   type PatternSet,
   type PlanPattern,
   readPattern,
 } from './language.ts';
+import type { AddressRangeOf } from './lists.ts';
 import { createProbes, findText } from './search.ts';
 import { setOfTerm } from './term-sets.ts';
 import { termsAt } from './terms.ts';
@@ -117,10 +118,13 @@ export function createSpace(plans: readonly LoadedPlan[], extras: SpaceExtras = 
   const values = createValueAxes(plans, { first: AXES.length, room });
   if (host === null || values === null) return null;
   const acme = tokenTable();
-  const patterns = createPatternSet([...pathPatterns(plans), { name: 'acme', pieces: null, table: acme }], {
-    literals: ['/.;\\\0', ACME_PREFIX, EDGE_PREFIX, ...paths],
-    room,
-  });
+  const patterns = createPatternSet(
+    [...pathPatterns(plans), { name: 'acme', alternatives: null, table: acme }],
+    {
+      literals: ['/.;\\\0', ACME_PREFIX, EDGE_PREFIX, ...paths],
+      room,
+    },
+  );
   const axes: SpaceAxes = {
     host,
     ip: createAddressAxis(plans, ranges),
@@ -229,7 +233,8 @@ function createLanguages(plans: readonly LoadedPlan[], patterns: PatternSet, roo
       return cached(name, () => {
         const [includes, excludes] = [wanted, unwanted].map((list) => list.map(patterns.automatonOf));
         if (!isBuilt(includes!) || !isBuilt(excludes!)) return null;
-        return filterAutomaton({ includes, excludes, bothForms }, { letters, room });
+        const isListed = [...wanted, ...unwanted].some(isListPattern);
+        return filterAutomaton({ includes, excludes, bothForms, isListed }, { letters, room });
       });
     },
     wildcardPaths: (pieces) =>
@@ -291,12 +296,13 @@ function makeParts(
   const bothForms = (slots[slot * SLOT.size + SLOT.flags]! & FLAG.bothForms) !== 0;
   const paths = entries === null ? null : pathsOf(plan, entries, bothForms);
   const hosts = axes.host.setOf(plan, slot);
-  if ((entries !== null && paths === null) || hosts === 'unknown') return null;
+  const addresses = axes.ip.setOf(loaded, slot);
+  if ((entries !== null && paths === null) || hosts === 'unknown' || addresses === 'unknown') return null;
   const terms = termsAt(loaded, slot).map((term) => setOfTerm(axes, { plan, loaded }, term));
   if (!terms.every((term) => term !== null)) return null;
   const fixed = [
     hosts,
-    axes.ip.setOf(loaded, slot),
+    addresses,
     axes.country.setOf(loaded, slot),
     axes.bot.setOf(loaded, slot),
     axes.ja4.setOf(loaded, slot),

@@ -2,6 +2,7 @@
 import type { LoadedPlan } from '../../../engine/evaluator/loaded.ts';
 import type { AddressAxis, botAxis, countryAxis, fingerprintAxis } from './axes.ts';
 import { type AtomSet, AXES, type Axis, atomSet, intersect, NO_ATOMS, subtract, unite } from './boxes.ts';
+import { patternsOfTerm } from './language.ts';
 import { type PlanTerm, textsOfTerm } from './terms.ts';
 import type { TermSet, ValueAxes } from './value-axes.ts';
 
@@ -24,10 +25,13 @@ export function setOfTerm(
   const either = (all: AtomSet, set: AtomSet): AtomSet =>
     term.negated ? subtract(all, set) : intersect(all, set);
   switch (term.kind) {
-    case 'ip':
-      return of('ip', axes.ip.setOfTerm(loaded, term));
+    case 'ip': {
+      const set = axes.ip.setOfTerm(loaded, term);
+      return set === null ? null : of('ip', set);
+    }
     case 'country': {
-      const listed = atomSet(textsOfTerm(loaded, term).map(axes.country.numberOf));
+      const codes = patternsOfTerm(loaded, term).flatMap(({ alternatives }) => alternatives ?? []);
+      const listed = atomSet(codes.map(([code = '']) => axes.country.numberOf(code)));
       return of('country', either(axes.country.all, listed));
     }
     case 'bot': {

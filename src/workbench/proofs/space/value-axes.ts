@@ -13,7 +13,7 @@ import type { ConditionMember } from '../../../engine/plan/layout.ts';
 import { type AtomSet, atomSet } from './boxes.ts';
 import { createBudget, type SpaceRoom } from './budget.ts';
 import { oneValue } from './fact-values.ts';
-import { readPattern } from './language.ts';
+import { patternsOfTerm } from './language.ts';
 import { tagAxis } from './tag-axis.ts';
 import { entriesOf, type PlanTerm, termsOfPlan } from './terms.ts';
 import {
@@ -106,6 +106,7 @@ interface SourceAxes {
   implies: ValueLanguage['implies'];
   /** The tests that a value passes. */
   passed: ValueLanguage['passed'];
+  isBuilt: ValueLanguage['isBuilt'];
 }
 
 /** The axes of plans, from number `first` on; `null`: the space has no room for them. */
@@ -144,7 +145,7 @@ export function createValueAxes(
       }
       const axes = byKey.get(keyOfSource(term));
       const place = axes?.source.places.get(testOf(plans[plan]!, term).name);
-      return axes === undefined || place === undefined
+      return axes === undefined || place === undefined || !axes.isBuilt(place)
         ? null
         : { member, ...setOfTest(axes, place, negated) };
     },
@@ -198,12 +199,7 @@ function readSources(plans: readonly LoadedPlan[]): ReadonlyMap<string, Source> 
 function testOf(loaded: LoadedPlan, term: PlanTerm): SourceTest {
   const { comparison, ignoreCase } = term;
   if (comparison === 'any') return { name: 'any', patterns: null, ignoreCase: false };
-  const patterns = new Map(
-    entriesOf(loaded, term).map((number) => {
-      const pattern = readPattern(loaded, number);
-      return [pattern.name, pattern];
-    }),
-  );
+  const patterns = new Map(patternsOfTerm(loaded, term).map((pattern) => [pattern.name, pattern]));
   return {
     name: JSON.stringify([ignoreCase, ...[...patterns.keys()].sort()]),
     patterns: [...patterns.values()],
@@ -233,6 +229,7 @@ function axesOf(source: Source, room: SpaceRoom): Omit<SourceAxes, 'source' | 'f
       values: (wanted) => realised(wanted, signatures, language.find),
       implies: language.implies,
       passed: language.passed,
+      isBuilt: language.isBuilt,
     };
   }
   const atoms = oneValue(kind, tests);
@@ -244,6 +241,7 @@ function axesOf(source: Source, room: SpaceRoom): Omit<SourceAxes, 'source' | 'f
     },
     implies: () => false,
     passed: () => 0n,
+    isBuilt: () => true,
   };
 }
 

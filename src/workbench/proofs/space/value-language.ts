@@ -14,7 +14,7 @@ import {
   sealAutomaton,
 } from './automaton.ts';
 import { createBudget, type SpaceRoom, type StepBudget } from './budget.ts';
-import { createPatternSet, type PlanPattern } from './language.ts';
+import { createPatternSet, isListPattern, type PlanPattern } from './language.ts';
 import { findText, spell } from './search.ts';
 
 /** Products of states that one source may have. */
@@ -52,6 +52,8 @@ export interface ValueLanguage {
   passed(value: string): bigint;
   /** Whether it is proved that every value that passes a test passes the other, too. */
   implies(test: number, other: number, budget: StepBudget): boolean;
+  /** Whether all patterns of a test have their automata; else it is left out of all that is said of values. */
+  isBuilt(test: number): boolean;
 }
 
 /** A pattern with the place of its test. */
@@ -78,6 +80,7 @@ export function createValueLanguage(
     find: (test, within) => findValue(walk, test, within),
     passed: (value) => passedBy(walk, value),
     implies: (test, other, budget) => isImplied(walk, { test, other }, budget),
+    isBuilt: (test) => !built.left.has(test),
   };
 }
 
@@ -86,6 +89,8 @@ interface BuiltPatterns {
   readonly letters: Letters;
   /** In the order of the tests and their patterns. */
   readonly placed: readonly PlacedPattern[];
+  /** Tests with a list that is too large; none of their patterns is among `placed`. */
+  readonly left: ReadonlySet<number>;
 }
 
 /** Builds the automata of tests; `null`: the space has no room for them. */
@@ -97,20 +102,23 @@ export function buildPatterns(tests: readonly SourceTest[], room: SpaceRoom): Bu
       folds: folds(pattern, test),
     })),
   );
-  const cases = patterns.flatMap(({ pattern: { pieces }, folds }) =>
-    folds ? (pieces ?? []).map(upperAscii) : [],
+  const cases = patterns.flatMap(({ pattern: { alternatives }, folds }) =>
+    folds ? (alternatives ?? []).flatMap((pieces) => pieces.map(upperAscii)) : [],
   );
   const set = createPatternSet(
     patterns.map(({ pattern }) => pattern),
     { literals: [...SPECIAL, ...cases], room },
   );
   const placed: PlacedPattern[] = [];
+  const left = new Set<number>();
   for (const { pattern, test, folds } of patterns) {
     const automaton = set.automatonOf(pattern);
-    if (automaton === null) return null;
-    placed.push({ automaton: folds ? folded(automaton, set.letters) : automaton, test });
+    if (automaton !== null)
+      placed.push({ automaton: folds ? folded(automaton, set.letters) : automaton, test });
+    else if (isListPattern(pattern)) left.add(test);
+    else return null;
   }
-  return { letters: set.letters, placed };
+  return { letters: set.letters, placed: placed.filter(({ test }) => !left.has(test)), left };
 }
 
 /** The bit of a test's place. */
@@ -119,7 +127,7 @@ export function bit(place: number): bigint {
 }
 
 function folds(pattern: PlanPattern, { ignoreCase }: SourceTest): boolean {
-  return ignoreCase && pattern.pieces !== null;
+  return ignoreCase && pattern.table === null;
 }
 
 /** Patterns with and without case are different ones. */

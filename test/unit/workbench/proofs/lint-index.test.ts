@@ -63,6 +63,7 @@ test('families return the same findings with the index as with a scan of all rul
       enabled,
       written: () => false,
       signatures: null,
+      sources: {},
     };
     const find = (indexes: Pick<LintContext, 'paths' | 'hosts'>): readonly Finding[] =>
       [lintHosts, lintPaths, lintOriginDifferences].flatMap((family) => family({ ...context, ...indexes }));
