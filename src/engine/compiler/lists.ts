@@ -3,7 +3,8 @@
  * set has the entries, or with the digest by which nodes have it.
  */
 import { LIST_KINDS } from '../../base/vocabulary/vocabulary.ts';
-import type { EntryList, RuleList } from '../../rules/model/types.ts';
+import { listsOf } from '../../rules/model/list-names.ts';
+import type { EntryList } from '../../rules/model/types.ts';
 import { LIST, NONE, PATTERN_KIND } from '../plan/layout.ts';
 import { wordsOf } from '../plan/list-digests.ts';
 import { type PlanDraft, placePosting, placeString } from './draft.ts';
@@ -11,17 +12,23 @@ import { KEY } from './filing-keys.ts';
 import { placeList } from './filters.ts';
 import { ListTooLarge, sealList } from './seal-list.ts';
 
-/** Lays the rows of all lists that the rules name, and the sealed forms of those whose entries the rule set has. */
+/**
+ * Lays the rows of all lists that the rules name, and the sealed forms of those whose entries the rule set has. A list that it does
+ * not have is empty: a rule that an older release stored may have a path with `@`, which matched nothing.
+ */
 export function layLists(draft: PlanDraft): void {
   for (const { kind, source } of draft.patterns.list) {
     if (kind === PATTERN_KIND.list) placeList(draft, source);
   }
   if (draft.lists.size === 0) return;
   const given = new Map((draft.ruleSet.lists ?? []).map((list) => [list.name, list]));
+  const kinds = new Map(draft.rules.flatMap(listsOf).map(({ name, kind }) => [name, kind]));
   const sealed: Uint8Array[] = [];
   let octets = 0;
   const rows = [...draft.lists.keys()].flatMap((name) => {
-    const list = given.get(name) ?? emptyList(name);
+    const kind = kinds.get(name) ?? 'path';
+    const named = given.get(name);
+    const list = named?.kind === kind ? named : { name, kind, entries: [] };
     const row = new Array<number>(LIST.size).fill(0);
     row[LIST.name] = placeString(draft.strings, name);
     row[LIST.kind] = LIST_KINDS.indexOf(list.kind);
@@ -61,14 +68,6 @@ function sealedOrEmpty({ diagnostics }: PlanDraft, list: EntryList): Uint8Array 
     diagnostics.push({ code: 'list_too_large', severity: 'error', path: ['lists'], message });
     return sealList({ kind: list.kind, entries: [] });
   }
-}
-
-/**
- * The stand-in for a list that the rule set does not have: a rule that an older release stored may have a path with `@`, which
- * matched nothing.
- */
-function emptyList(name: string): RuleList {
-  return { name, kind: 'path', entries: [] };
 }
 
 function joined(parts: readonly Uint8Array[], octets: number): Uint8Array {

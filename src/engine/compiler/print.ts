@@ -15,6 +15,7 @@ import {
   GROUP,
   LIST,
   listDigest,
+  listedEntries,
   META,
   MONITORED,
   NODE,
@@ -28,7 +29,7 @@ import {
 } from '../plan/layout.ts';
 import type { OpenedPlan } from '../plan/seal.ts';
 import { printConditions } from './conditions.ts';
-import { printAddresses, printListed } from './print-addresses.ts';
+import { printAddresses } from './print-addresses.ts';
 import { listAt, type Printed, printFields } from './rule-types.ts';
 
 // The indexes of a plan in their printed form.
@@ -187,7 +188,7 @@ function printRule(plan: Plan, slot: number): Printed {
       ? {}
       : {
           country_match_type: (flags & FLAG.excludeCountries) === 0 ? 'include' : 'exclude',
-          countries: printListed(plan, row[SLOT.countries]!, (at) => listAt(plan, at).map(countryText)),
+          countries: listedEntries(plan, row[SLOT.countries]!, (at) => listAt(plan, at).map(countryText)),
         }),
     ...(row[SLOT.addresses] === NONE
       ? {}

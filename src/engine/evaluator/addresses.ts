@@ -3,11 +3,11 @@
  * entries.
  */
 import { formatIp } from '../../base/addresses/ip.ts';
-import { ADDRESSES, LIST, LISTED, LISTED_FILTER, NONE } from '../plan/layout.ts';
+import { ADDRESSES, LISTED, LISTED_FILTER, listedEntries, NONE } from '../plan/layout.ts';
 import type { Facts } from './facts.ts';
 import { compareAt } from './indexes.ts';
 import type { OpenedList } from './lists.ts';
-import { type LoadedPlan, textOf } from './loaded.ts';
+import type { LoadedPlan } from './loaded.ts';
 
 /** Whether an entry of a filter has the visitor's address, which is known. */
 export function isAddressListed(loaded: LoadedPlan, offset: number, facts: Facts): boolean {
@@ -40,23 +40,7 @@ export function addressEntry(loaded: LoadedPlan, offset: number, facts: Facts): 
 
 /** The entries of a filter as the customer would write them. */
 export function addressTexts(loaded: LoadedPlan, offset: number): readonly string[] {
-  return listedTexts(loaded, offset, (at) => intervalTexts(loaded.plan.words, at));
-}
-
-/** The entries of a filter that may be LISTED; `plainTexts`: those that name no list. */
-export function listedTexts(
-  loaded: LoadedPlan,
-  offset: number,
-  plainTexts: (offset: number) => readonly string[],
-): readonly string[] {
-  const { words, lists } = loaded.plan;
-  if (words[offset] !== LISTED) return plainTexts(offset);
-  const plain = words[offset + LISTED_FILTER.plain]!;
-  const others = plain === NONE ? [] : [...plainTexts(plain)];
-  const from = offset + LISTED_FILTER.entries;
-  return [...words.subarray(from, from + words[offset + LISTED_FILTER.count]!)].map((number) =>
-    number === 0 ? others.shift()! : `@${textOf(loaded, lists[(number - 1) * LIST.size + LIST.name]!)}`,
-  );
+  return listedEntries(loaded.plan, offset, (at) => intervalTexts(loaded.plan.words, at));
 }
 
 /** Whether a list of kind `ip` has the visitor's address, which is known. */

@@ -186,6 +186,12 @@ export function listsOfPlan(
         `the plan names list \`${name}\` with digest ${digest}, which is not there`,
       );
     }
+    const kind = LIST_KINDS[plan.lists[row + LIST.kind]!];
+    if (list.kind !== kind)
+      throw new PlanFault(
+        'list',
+        `the plan names a list of kind \`${kind}\`, found one of kind \`${list.kind}\``,
+      );
     opened.push(list);
   }
   return opened;

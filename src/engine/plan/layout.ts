@@ -419,6 +419,22 @@ export const DEFAULT_PORTS = [80, 443] as const;
 /** Characters turned into a string at a time; more would overflow the stack of arguments. */
 const CHUNK = 4096;
 
+/** The entries of a filter that may be LISTED, in the order in which they were written; `plain`: those that name no list. */
+export function listedEntries(
+  plan: Plan,
+  at: number,
+  plain: (at: number) => readonly string[],
+): readonly string[] {
+  const { words, lists } = plan;
+  if (words[at] !== LISTED) return plain(at);
+  const rest = words[at + LISTED_FILTER.plain]!;
+  const others = rest === NONE ? [] : [...plain(rest)];
+  const from = at + LISTED_FILTER.entries;
+  return [...words.subarray(from, from + words[at + LISTED_FILTER.count]!)].map((number) =>
+    number === 0 ? others.shift()! : `@${decodeString(plan, lists[(number - 1) * LIST.size + LIST.name]!)}`,
+  );
+}
+
 /** String `number` of the plan. */
 export function decodeString(plan: Plan, number: number): string {
   const offset = plan.strings[number * 2]!;

@@ -147,5 +147,7 @@ function kindOf({ type, propertyNames }: JsonSchema, items: JsonSchema | undefin
     return type === 'boolean' || type === 'integer' ? type : 'text';
   }
   if (items['type'] === 'object') return 'objects';
-  return items['type'] === 'integer' ? 'integers' : 'texts';
+  // Numbers, or names of lists of them.
+  const choices = (items['anyOf'] as readonly JsonSchema[] | undefined) ?? [items];
+  return choices.some((one) => one['type'] === 'integer') ? 'integers' : 'texts';
 }

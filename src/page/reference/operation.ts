@@ -187,6 +187,7 @@ const ENTRIES: Readonly<Record<string, Json>> = {
   bot_kinds: 'gptbot',
   sets: 'ns1.example.net',
   hosts: 'shop.example.com',
+  key_parts: 'ip',
 };
 
 /** A request to simulate. */

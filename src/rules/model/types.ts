@@ -3,7 +3,7 @@
  * every address entry in its canonical text. Each type is derived from the form that reads it.
  */
 import type { Domain } from './domain.ts';
-import type { EntryList, ListEntry } from './lists.ts';
+import type { EntryList } from './lists.ts';
 import type { DnsRecord } from './record.ts';
 import type { Rule } from './rule.ts';
 import type { BotRouteRule } from './rules/bot-route.ts';
@@ -33,7 +33,6 @@ export type {
   ErrorPageRule,
   FingerprintRule,
   HeadersRule,
-  ListEntry,
   OriginPoolRule,
   OriginRouteRule,
   RateLimitRule,

@@ -168,16 +168,16 @@ const RULE_CODES = {
     meaning: 'the entry does not start with `/` or `*`, and every path starts with `/`: it never matches',
     remedy: 'write `/` or `*` in front of it',
   },
+  reserved_header: {
+    severity: 'error',
+    meaning: 'a headers rule names a header that frames or routes messages, or that the edge sets itself',
+    remedy: 'use a name of your own',
+  },
   target_mode: {
     severity: 'error',
     meaning:
       '`target_mode: captures` is set beside wildcards, which have no groups, or beside `preserve_path`',
     remedy: 'set `path_match_type` to `regex`, and `preserve_path` to false',
-  },
-  reserved_header: {
-    severity: 'error',
-    meaning: 'a headers rule names a header that frames or routes messages, or that the edge sets itself',
-    remedy: 'use a name of your own',
   },
   unknown_group: {
     severity: 'error',

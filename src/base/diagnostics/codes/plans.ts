@@ -12,6 +12,11 @@ export const PLAN_CODES = {
     meaning: 'the checksum is right and the content contradicts itself: another program has written it',
     remedy: 'compile the plan again with edgeplan',
   },
+  list: {
+    severity: 'error',
+    meaning: 'the plan refers to a list by digest, and the list is not there',
+    remedy: 'give the list in the option `lists`, or compile a plan that contains it',
+  },
   not_a_plan: {
     severity: 'error',
     meaning: 'the octets are no sealed plan; often the file is the `edge.yaml` itself',

@@ -112,6 +112,22 @@ export const VALUE_CODES = {
     meaning: 'the value is not one of those that the field allows',
     remedy: 'use one of the values in the message; the schema of the file lists them too (`edgeplan schema`)',
   },
+  list_kind: {
+    severity: 'error',
+    meaning: 'a rule names a list whose entries are of another kind than the field',
+    remedy: 'name a list of the kind that the message asks for',
+  },
+  list_name: {
+    severity: 'error',
+    meaning: 'the name of a list has a form that none may have, or another list has it',
+    remedy:
+      'use lower-case letters, digits, `-` and `_`, the first a letter or digit, and another name for each list',
+  },
+  list_too_large: {
+    severity: 'error',
+    meaning: 'the entries of a list take more octets than a list may have once it is compiled',
+    remedy: 'divide the list, or write shorter entries',
+  },
   method_case: {
     severity: 'warning',
     meaning: 'a condition lists a method in lower case, which clients send in capital letters',
@@ -177,22 +193,6 @@ export const VALUE_CODES = {
     severity: 'error',
     meaning: 'a rule names a list that the domain does not have',
     remedy: 'write the entries themselves, or make the list',
-  },
-  list_kind: {
-    severity: 'error',
-    meaning: 'a rule names a list whose entries are of another kind than the field',
-    remedy: 'name a list of the kind that the message asks for',
-  },
-  list_too_large: {
-    severity: 'error',
-    meaning: 'the entries of a list take more octets than a list may have once it is compiled',
-    remedy: 'divide the list, or write shorter entries',
-  },
-  list_name: {
-    severity: 'error',
-    meaning: 'the name of a list has a form that none may have, or another list has it',
-    remedy:
-      'use lower-case letters, digits, `-` and `_`, the first a letter or digit, and another name for each list',
   },
   unknown_type: {
     severity: 'error',

@@ -1,8 +1,8 @@
 /** Phase 1: the first drop rule that matches blocks the request. Its own filters are countries and addresses. */
 import { formatIp } from '../../../base/addresses/ip.ts';
 import { DROP_STATUSES } from '../../../base/vocabulary/vocabulary.ts';
-import { FLAG, FLAG_ACTION_SHIFT, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
-import { addressEntry, addressTexts, listedTexts } from '../addresses.ts';
+import { FLAG, FLAG_ACTION_SHIFT, listedEntries, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
+import { addressEntry, addressTexts } from '../addresses.ts';
 import {
   countryCode,
   type JudgedCheck,
@@ -48,7 +48,7 @@ function countryCheck(context: Context, slot: number): JudgedCheck {
   const { words } = loaded.plan;
   const offset = slotWord(context, slot, SLOT.countries);
   if (offset === NONE) return unfiltered('country', 'no country filter', 'country_not_listed');
-  const texts = listedTexts(loaded, offset, (at) =>
+  const texts = listedEntries(loaded.plan, offset, (at) =>
     [...words.subarray(at + 1, at + 1 + words[at]!)].map(countryCode),
   );
   const listed = listText(texts);

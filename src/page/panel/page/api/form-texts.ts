@@ -149,9 +149,12 @@ function readField(field: FormField, text: string | boolean): Read {
       return readList(field, listOf(field, text));
     case 'integers': {
       const entries = listOf(field, text);
-      const wrong = entries.find((one) => !/^\d{1,10}$/.test(one));
+      const wrong = entries.find((one) => !/^(?:\d{1,10}|@.+)$/.test(one));
       return wrong === undefined
-        ? readList(field, entries.map(Number))
+        ? readList(
+            field,
+            entries.map((one) => (one.startsWith('@') ? one : Number(one))),
+          )
         : { mistake: `\`${wrong}\` is not a number` };
     }
     case 'choice':
