@@ -74,7 +74,7 @@ async function follow(question: FeedQuestion, { special, dispatcher, signal }: F
     const location = statusCode >= 300 && statusCode < 400 ? textOf(answer.headers['location']) : null;
     if (location === null) return readAnswer(answer);
     body.destroy();
-    if (!URL.canParse(location, target)) return failed(`the server answered ${statusCode} with a target that is no URL`);
+    if (!URL.canParse(location, target.href)) return failed(`the server answered ${statusCode} with a target that is no URL`);
     target = new URL(location, target);
     target.hash = '';
   }
