@@ -1,12 +1,13 @@
 /** Named lists over the API, on a real server and both databases: lists, entries, rules that name them, and what is refused. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type ClientRequest, request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   MAX_LISTS,
   MAX_NAMED_ENTRIES,
   MAX_RULE_LISTS,
   MAX_SCANNED_ENTRIES,
 } from '../../src/base/vocabulary/limits.ts';
-import { MAX_LARGE_BODY_OCTETS } from '../../src/control/api/operation/limits.ts';
+import { MAX_LARGE_BODY_OCTETS, READ_AT_ONCE_OCTETS } from '../../src/control/api/operation/limits.ts';
 import { type Answer, addMember, type Person, send, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 
@@ -408,6 +409,36 @@ describe.each(testDatabases())('lists on $kind', (database) => {
     expect(two.status).toBe(400);
     expect(two.body.error).toMatch(/a list must have at most \d+ octets/);
   });
+
+  test('an account has two large bodies in work, and others have theirs', async () => {
+    await good('POST', '/lists/', { name: 'l', kind: 'ip' });
+    const other = await api.person(`other${count}`);
+    await other.call('POST', '/lists/', { name: 'l', kind: 'ip' });
+    const large = { entries: Array.from({ length: 8_000 }, (_, n) => `10.0.${n >> 8}.${n & 255}`) };
+    expect(JSON.stringify(large).length).toBeGreaterThan(READ_AT_ONCE_OCTETS);
+    const uploads = [1, 2].map(() => beginUpload(owner));
+    // Their heads have arrived once the third is refused.
+    await vi.waitFor(async () => {
+      const third = await owner.call('PUT', '/lists/l/entries', large);
+      expect([third.status, third.headers['retry-after']]).toEqual([429, '5']);
+    }, 10_000);
+    expect((await owner.call('PUT', '/lists/l/entries', { entries: ['192.0.2.1'] })).status).toBe(200);
+    expect((await other.call('PUT', '/lists/l/entries', large)).status).toBe(200);
+    for (const upload of uploads) upload.destroy();
+    await vi.waitFor(async () => {
+      expect((await owner.call('PUT', '/lists/l/entries', large)).status).toBe(200);
+    }, 10_000);
+  });
+
+  /** A request with a body of unknown length that does not end. */
+  function beginUpload({ key }: Person): ClientRequest {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const options = { host: '127.0.0.1', port: api.port, method: 'PUT', path: '/lists/l/entries', headers };
+    const upload = httpRequest({ ...options, agent: false });
+    upload.on('error', () => undefined);
+    upload.write('{"entries":[');
+    return upload;
+  }
 
   test('an owner has so many lists, and the rules of a domain name so many', {
     timeout: 60_000,

@@ -2255,6 +2255,166 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/lists/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Named lists of the domain, by name
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainLists"];
+        readonly put?: never;
+        /**
+         * Add a named list of the domain; rules name it by `@` and its name
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly post: operations["postDomainLists"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/lists/{listName}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One named list of the domain, with the rules that name it
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainListsByListName"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete a named list of the domain that no rule names
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainListsByListName"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/lists/{listName}/entries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Entries of a named list of the domain in order, page by page
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainListsByListNameEntries"];
+        /**
+         * Replace all entries of a named list of the domain; all or none
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainListsByListNameEntries"];
+        /**
+         * Add entries, or replace those that match the same, of a named list of the domain; all or none
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly post: operations["postDomainListsByListNameEntries"];
+        /**
+         * Remove entries of a named list of the domain; all or none
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainListsByListNameEntries"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/lists/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Named lists of the account, by name
+         * @description Any key may.
+         */
+        readonly get: operations["getLists"];
+        readonly put?: never;
+        /**
+         * Add a named list of the account; rules name it by `@` and its name
+         * @description Any key may.
+         */
+        readonly post: operations["postLists"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/lists/{listName}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One named list of the account, with the rules that name it
+         * @description Any key may.
+         */
+        readonly get: operations["getListsByListName"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Delete a named list of the account that no rule names
+         * @description Any key may.
+         */
+        readonly delete: operations["deleteListsByListName"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/lists/{listName}/entries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Entries of a named list of the account in order, page by page
+         * @description Any key may.
+         */
+        readonly get: operations["getListsByListNameEntries"];
+        /**
+         * Replace all entries of a named list of the account; all or none
+         * @description Any key may.
+         */
+        readonly put: operations["putListsByListNameEntries"];
+        /**
+         * Add entries, or replace those that match the same, of a named list of the account; all or none
+         * @description Any key may.
+         */
+        readonly post: operations["postListsByListNameEntries"];
+        /**
+         * Remove entries of a named list of the account; all or none
+         * @description Any key may.
+         */
+        readonly delete: operations["deleteListsByListNameEntries"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/ssl/": {
         readonly parameters: {
             readonly query?: never;
@@ -3552,7 +3712,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -3617,7 +3777,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -3692,7 +3852,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -3785,7 +3945,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -3800,7 +3960,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -3853,7 +4013,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -3875,7 +4035,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -3930,7 +4090,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -3945,7 +4105,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -4018,7 +4178,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -4033,7 +4193,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -4072,7 +4232,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4094,7 +4254,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -4127,7 +4287,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4142,7 +4302,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -4635,7 +4795,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -4650,7 +4810,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -4663,14 +4823,14 @@ export interface components {
              * @enum {string}
              */
             readonly country_match_type: "include" | "exclude";
-            /** @description ISO 3166-1 alpha-2 codes; empty: no country filter */
+            /** @description ISO 3166-1 alpha-2 codes, or `@name` of a list; empty: no country filter */
             readonly countries: readonly string[];
             /**
              * @description `include`: `ips` are dropped; `exclude`: every other address is, unknown ones too
              * @enum {string}
              */
             readonly ip_match_type: "include" | "exclude";
-            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter */
+            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form, or `@name` of a list; empty: no address filter */
             readonly ips: readonly string[];
             /** Format: date-time */
             readonly created_at: string;
@@ -4701,7 +4861,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4723,7 +4883,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -4742,7 +4902,7 @@ export interface components {
              */
             readonly country_match_type?: "include" | "exclude";
             /**
-             * @description ISO 3166-1 alpha-2 codes; empty: no country filter
+             * @description ISO 3166-1 alpha-2 codes, or `@name` of a list; empty: no country filter
              * @default []
              */
             readonly countries?: readonly string[];
@@ -4753,7 +4913,7 @@ export interface components {
              */
             readonly ip_match_type?: "include" | "exclude";
             /**
-             * @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter
+             * @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form, or `@name` of a list; empty: no address filter
              * @default []
              */
             readonly ips?: readonly string[];
@@ -4773,7 +4933,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4788,7 +4948,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -4801,14 +4961,14 @@ export interface components {
              * @enum {string}
              */
             readonly country_match_type?: "include" | "exclude";
-            /** @description ISO 3166-1 alpha-2 codes; empty: no country filter */
+            /** @description ISO 3166-1 alpha-2 codes, or `@name` of a list; empty: no country filter */
             readonly countries?: readonly string[];
             /**
              * @description `include`: `ips` are dropped; `exclude`: every other address is, unknown ones too
              * @enum {string}
              */
             readonly ip_match_type?: "include" | "exclude";
-            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter */
+            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form, or `@name` of a list; empty: no address filter */
             readonly ips?: readonly string[];
         };
         readonly DryRunEvidence: {
@@ -4868,7 +5028,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -4883,7 +5043,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -4936,7 +5096,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -4958,7 +5118,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -5001,7 +5161,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -5016,7 +5176,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -5126,7 +5286,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -5178,7 +5338,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -5230,7 +5390,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -5443,6 +5603,24 @@ export interface components {
                 /** @description the amount in minor units */
                 readonly amount: number;
             }[];
+        };
+        readonly List: {
+            readonly id: number;
+            /** @description `null`: a list of the account, for all of its domains */
+            readonly domain_id: number | null;
+            readonly name: string;
+            /** @enum {string} */
+            readonly kind: "ip" | "asn" | "country" | "host" | "path" | "user_agent" | "redirect";
+            /** @description how many entries it has */
+            readonly entry_count: number;
+            /** @description of its compiled form, at most */
+            readonly octets: number;
+            /** @description rises with each change of the entries */
+            readonly version: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
         };
         readonly LogCounted: {
             /** @constant */
@@ -5868,7 +6046,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -5957,7 +6135,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6087,7 +6265,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6180,7 +6358,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -6195,7 +6373,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -6247,7 +6425,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6269,7 +6447,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -6325,7 +6503,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6340,7 +6518,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -6452,7 +6630,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -6467,7 +6645,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -6520,7 +6698,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6542,7 +6720,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -6594,7 +6772,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -6609,7 +6787,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -7011,7 +7189,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -7026,7 +7204,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -7079,7 +7257,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -7101,7 +7279,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -7147,7 +7325,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -7162,7 +7340,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -7201,7 +7379,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -7216,7 +7394,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -7262,7 +7440,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -7284,7 +7462,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -7328,7 +7506,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -7343,7 +7521,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -7369,24 +7547,24 @@ export interface components {
             readonly schemes?: readonly ("http" | "https")[];
             /** @description addresses of visitors; an unknown one is in neither list */
             readonly ips?: {
-                /** @description addresses, CIDR prefixes and ranges that the rule applies to */
+                /** @description addresses, CIDR prefixes, ranges and names of lists (`@name`) that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
+                /** @description addresses, CIDR prefixes, ranges and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description countries of visitors; an unknown one is in neither list */
             readonly countries?: {
-                /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
+                /** @description ISO 3166-1 alpha-2 codes and names of lists (`@name`) that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
+                /** @description ISO 3166-1 alpha-2 codes and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
             readonly asns?: {
-                /** @description numbers of autonomous systems that the rule applies to */
-                readonly includes?: readonly number[];
-                /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                readonly excludes?: readonly number[];
+                /** @description numbers of autonomous systems and names of lists (`@name`) that the rule applies to */
+                readonly includes?: readonly (number | string)[];
+                /** @description numbers of autonomous systems and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly (number | string)[];
             };
             /** @description kinds of bots; a visitor that is no classified bot is in neither list */
             readonly bot_kinds?: {
@@ -7406,9 +7584,9 @@ export interface components {
             };
             /** @description User-Agents; an absent one is in neither list */
             readonly user_agents?: {
-                /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
+                /** @description wildcards over the User-Agent, without regard to case, and names of lists (`@name`), that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
+                /** @description wildcards over the User-Agent, without regard to case, and names of lists (`@name`), that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
@@ -7469,24 +7647,24 @@ export interface components {
             readonly schemes?: readonly ("http" | "https")[];
             /** @description addresses of visitors; an unknown one is in neither list */
             readonly ips?: {
-                /** @description addresses, CIDR prefixes and ranges that the rule applies to */
+                /** @description addresses, CIDR prefixes, ranges and names of lists (`@name`) that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description addresses, CIDR prefixes and ranges that the rule does not apply to; they win over `includes` */
+                /** @description addresses, CIDR prefixes, ranges and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description countries of visitors; an unknown one is in neither list */
             readonly countries?: {
-                /** @description ISO 3166-1 alpha-2 codes that the rule applies to */
+                /** @description ISO 3166-1 alpha-2 codes and names of lists (`@name`) that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description ISO 3166-1 alpha-2 codes that the rule does not apply to; they win over `includes` */
+                /** @description ISO 3166-1 alpha-2 codes and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description autonomous systems of visitors' addresses; an unknown one is in neither list */
             readonly asns?: {
-                /** @description numbers of autonomous systems that the rule applies to */
-                readonly includes?: readonly number[];
-                /** @description numbers of autonomous systems that the rule does not apply to; they win over `includes` */
-                readonly excludes?: readonly number[];
+                /** @description numbers of autonomous systems and names of lists (`@name`) that the rule applies to */
+                readonly includes?: readonly (number | string)[];
+                /** @description numbers of autonomous systems and names of lists (`@name`) that the rule does not apply to; they win over `includes` */
+                readonly excludes?: readonly (number | string)[];
             };
             /** @description kinds of bots; a visitor that is no classified bot is in neither list */
             readonly bot_kinds?: {
@@ -7506,9 +7684,9 @@ export interface components {
             };
             /** @description User-Agents; an absent one is in neither list */
             readonly user_agents?: {
-                /** @description wildcards over the User-Agent, without regard to case, that the rule applies to */
+                /** @description wildcards over the User-Agent, without regard to case, and names of lists (`@name`), that the rule applies to */
                 readonly includes?: readonly string[];
-                /** @description wildcards over the User-Agent, without regard to case, that the rule does not apply to; they win over `includes` */
+                /** @description wildcards over the User-Agent, without regard to case, and names of lists (`@name`), that the rule does not apply to; they win over `includes` */
                 readonly excludes?: readonly string[];
             };
             /** @description tags that `fingerprint` and `bot_route` rules of earlier phases gave the request */
@@ -7949,6 +8127,30 @@ export interface components {
                 readonly availability: number | null;
             }[];
         };
+        readonly UsedList: {
+            readonly id: number;
+            /** @description `null`: a list of the account, for all of its domains */
+            readonly domain_id: number | null;
+            readonly name: string;
+            /** @enum {string} */
+            readonly kind: "ip" | "asn" | "country" | "host" | "path" | "user_agent" | "redirect";
+            /** @description how many entries it has */
+            readonly entry_count: number;
+            /** @description of its compiled form, at most */
+            readonly octets: number;
+            /** @description rises with each change of the entries */
+            readonly version: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+            /** @description rules that name it, stored or published; the first of them */
+            readonly used_by: readonly {
+                readonly domain: string;
+                /** @description `<type>/<id>` */
+                readonly rule: string;
+            }[];
+        };
         readonly WafRule: {
             readonly id: number;
             readonly domain_id: number;
@@ -7968,7 +8170,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
@@ -7983,7 +8185,7 @@ export interface components {
             readonly action_mode: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditions"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type: "wildcard" | "regex";
@@ -8044,7 +8246,7 @@ export interface components {
              */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -8066,7 +8268,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @default wildcard
              * @enum {string}
              */
@@ -8146,7 +8348,7 @@ export interface components {
             /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
             /**
-             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
@@ -8161,7 +8363,7 @@ export interface components {
             readonly action_mode?: "enforce" | "dry_run";
             readonly conditions?: components["schemas"]["RuleConditionsWrite"];
             /**
-             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included, and `@name` is a list of paths; `regex` in RE2 syntax, unanchored
              * @enum {string}
              */
             readonly path_match_type?: "wildcard" | "regex";
@@ -15121,6 +15323,841 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainLists: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Named lists of the domain, by name */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["List"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainLists: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description rules name the list by `@` and this name */
+                    readonly name: string;
+                    /**
+                     * @description what the entries are; it never changes
+                     * @enum {string}
+                     */
+                    readonly kind: "ip" | "asn" | "country" | "host" | "path" | "user_agent" | "redirect";
+                    /** @description of kind `redirect` objects with `from` and `to`; of two that match the same the last counts */
+                    readonly entries?: readonly (string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add a named list of the domain; rules name it by `@` and its name */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainListsByListName: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One named list of the domain, with the rules that name it */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UsedList"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly deleteDomainListsByListName: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a named list of the domain that no rule names */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description entries, at most; without it 100 */
+                readonly limit?: number;
+                /** @description from `Link` of the page before */
+                readonly cursor?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Entries of a named list of the domain in order, page by page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly ({
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path */
+                        readonly from: string;
+                        /** @description the target */
+                        readonly to: string;
+                        /** @description absent: that of the rule */
+                        readonly status?: number;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description of kind `redirect` objects with `from` and `to`; of two that match the same the last counts */
+                    readonly entries: readonly (string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Replace all entries of a named list of the domain; all or none */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description of kind `redirect` objects with `from` and `to`; of two that match the same the last counts */
+                    readonly entries: readonly (string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add entries, or replace those that match the same, of a named list of the domain; all or none */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description the entries to remove, by what they match; comments do not count */
+                    readonly entries: readonly ((string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    }) | {
+                        readonly from: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Remove entries of a named list of the domain; all or none */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getLists: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Named lists of the account, by name */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["List"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postLists: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description rules name the list by `@` and this name */
+                    readonly name: string;
+                    /**
+                     * @description what the entries are; it never changes
+                     * @enum {string}
+                     */
+                    readonly kind: "ip" | "asn" | "country" | "host" | "path" | "user_agent" | "redirect";
+                    /** @description of kind `redirect` objects with `from` and `to`; of two that match the same the last counts */
+                    readonly entries?: readonly (string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add a named list of the account; rules name it by `@` and its name */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getListsByListName: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One named list of the account, with the rules that name it */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UsedList"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly deleteListsByListName: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a named list of the account that no rule names */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description entries, at most; without it 100 */
+                readonly limit?: number;
+                /** @description from `Link` of the page before */
+                readonly cursor?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Entries of a named list of the account in order, page by page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly ({
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path */
+                        readonly from: string;
+                        /** @description the target */
+                        readonly to: string;
+                        /** @description absent: that of the rule */
+                        readonly status?: number;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description of kind `redirect` objects with `from` and `to`; of two that match the same the last counts */
+                    readonly entries: readonly (string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Replace all entries of a named list of the account; all or none */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description of kind `redirect` objects with `from` and `to`; of two that match the same the last counts */
+                    readonly entries: readonly (string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add entries, or replace those that match the same, of a named list of the account; all or none */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteListsByListNameEntries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description the entries to remove, by what they match; comments do not count */
+                    readonly entries: readonly ((string | number | {
+                        readonly value: string;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    } | {
+                        /** @description a path, exact */
+                        readonly from: string;
+                        /** @description an absolute URL or a path, as in `target` of a redirect rule */
+                        readonly to: string;
+                        /**
+                         * @description absent: that of the rule
+                         * @enum {number}
+                         */
+                        readonly status?: 301 | 302 | 307 | 308;
+                        /** @description a remark, such as the number of a ticket */
+                        readonly comment?: string;
+                    }) | {
+                        readonly from: string;
+                    })[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Remove entries of a named list of the account; all or none */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
             readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];

@@ -65,7 +65,7 @@ export const listEntries = table(
     list_id: integer().references(lists, 'cascade'),
     /** Rising in the order in which they were written, with gaps. */
     position: integer(),
-    /** SHA-256 of what identifies the entry in its list (`entryKey`), base64url. */
+    /** What identifies the entry in its list (`entryKey`), hashed. */
     entry_key: text(),
     value: text(),
     /** Of a redirect: where to. */
