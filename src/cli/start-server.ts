@@ -30,6 +30,7 @@ import { createHostNames, type HostNames } from '../control/dns/host-names.ts';
 import { createDns, type Dns } from '../control/dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../control/domains/lifecycle.ts';
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../control/domains/requests.ts';
+import type { FeedWorker } from '../control/lists/feed/worker.ts';
 import { DEFAULT_DAYS } from '../control/logs/limits.ts';
 import { openClearance } from '../control/publishing/clearance.ts';
 import { createFeed } from '../control/publishing/feed.ts';
@@ -47,6 +48,7 @@ import { type DecisionLogs, openDecisionLogs } from './open-decision-logs.ts';
 import { addressFinder, hasWafRule, openAddressFile, sealedSignaturesFor } from './open-signatures.ts';
 import type { ServerOptions } from './server-options.ts';
 import {
+  createListFeeds,
   createNotifications,
   createServerIssuer,
   createServerZones,
@@ -136,6 +138,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onFailed: metrics.logFailed,
   });
   const notifier = createNotifications({ ...options, ...outward, onOutcome: metrics.delivered });
+  const listFeeds = createListFeeds(options, { ...outward, compute });
   const services = servicesOf(options, countries, {
     ...{ uses, clock, budget, compute, specialOrigin: special },
     codes: notifier.codes,
@@ -161,9 +164,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
   });
   await feed.start();
-  for (const part of [publisher, republisher, watch, billing, traffic.rollUp, notifier]) part.start();
+  for (const part of [publisher, republisher, watch, billing, traffic.rollUp, notifier, listFeeds])
+    part.start();
   const parts = {
-    ...{ publisher, republisher, watch, billing, traffic, logs, notifier, uses, budget },
+    ...{ publisher, republisher, watch, billing, traffic, logs, notifier, listFeeds, uses, budget },
     ...{ compute, store, log, telemetry, zones, issuer },
     ...{ uptime: startUptime(options), flushing: flushRegularly(uses, log) },
   };
@@ -345,6 +349,7 @@ interface Parts {
   readonly traffic: ServerTraffic;
   readonly uptime: UptimeWatch;
   readonly notifier: Notifier;
+  readonly listFeeds: FeedWorker;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
@@ -369,6 +374,7 @@ async function settle({
   traffic,
   uptime,
   notifier,
+  listFeeds,
   uses,
   budget,
   compute,
@@ -383,6 +389,7 @@ async function settle({
   clearInterval(flushing);
   await issuer?.stop();
   await zones?.stop();
+  await listFeeds.stop();
   await notifier.stop();
   await watch.stop();
   await billing.stop();

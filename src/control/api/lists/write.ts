@@ -75,7 +75,7 @@ export async function changeEntries(
   list: ListOwner & Pick<ListRow, 'name'>,
   { how, read, id }: EntryChange,
 ): Promise<ListRow> {
-  const before = await present(w, list);
+  const before = await presentList(w, list);
   if (before.id !== id) throw notFound();
   if (before.feed !== null)
     throw conflict('the list has a feed, which its entries are read from; remove the feed to write them');
@@ -89,7 +89,7 @@ export async function changeEntries(
 
 /** Deletes a list that no rule needs. @throws Refusal 404, 409, 412 */
 export async function removeList(w: Writing, list: ListOwner & Pick<ListRow, 'name'>): Promise<void> {
-  const before = await present(w, list);
+  const before = await presentList(w, list);
   const uses = await w.tx.lists.naming(list, MAX_LISTED_USES);
   if (uses.length > 0 && !(await hasHeir(w, before))) {
     throw conflict(
@@ -109,7 +109,7 @@ async function hasHeir(w: Writing, { domain_id, name, kind }: ListRow): Promise<
 }
 
 /** The list, after the comparison with `If-Match`; it and the domains that it reaches are locked. @throws Refusal 404, 412 */
-async function present(w: Writing, list: ListOwner & Pick<ListRow, 'name'>): Promise<ListRow> {
+export async function presentList(w: Writing, list: ListOwner & Pick<ListRow, 'name'>): Promise<ListRow> {
   // The domains first, as writes of rules lock them before the lists that they name.
   await w.tx.lists.reached(list);
   const row = await w.tx.lists.get(list, list.name);

@@ -34,8 +34,22 @@ export interface FeedEnd {
 /** Milliseconds added to two leases, as for the outbox. */
 const LONGEST_LEASE_MS = 10_000;
 
+/** Feeds that may be fetched: none of inactive accounts and of disabled domains. The account is whose turn it is. */
+const account = sql`coalesce(lists.account_id, domains.user_id)`;
+const fetchable = sql`list_feeds
+  join lists on lists.id = list_feeds.list_id
+  left join domains on domains.id = lists.domain_id
+  join accounts on accounts.id = ${account} and accounts.active = 1 and coalesce(domains.status, '') <> 'disabled'`;
+
 const isDue = statement((builder, p: { now: number }) =>
-  builder.selectFrom('list_feeds').select('list_id').where('due_at', '<=', p.now).limit(int(1)),
+  raw<{ list_id: number }>(
+    sql`select list_id from ${fetchable} where due_at <= ${int(p.now)} and claimed_until <= ${int(p.now)} limit 1`,
+    builder,
+  ),
+);
+
+const header = statement((builder, p: { list_id: number }) =>
+  builder.selectFrom('list_feeds').select('sealed_header').where('list_id', '=', p.list_id),
 );
 
 const withHeaders = statement<{ after: number; limit: number }, SealedHeaderRow>((builder, p) =>
@@ -50,22 +64,18 @@ const withHeaders = statement<{ after: number; limit: number }, SealedHeaderRow>
 
 // One feed of each account at a time, so that slow servers of one account delay no other's. The second check of the claim is for
 // PostgreSQL, where another process may have claimed the row between the choice and the update.
-const claim = statement((builder, p: Omit<FeedClaiming, 'busy'> & { busy: string; beyond: number }, flavour) => {
-  const free = sql`(claimed_until <= ${int(p.now)} or claimed_until > ${int(p.beyond)})`;
-  const account = sql`coalesce(lists.account_id, domains.user_id)`;
-  return raw<ClaimedFeed>(
-    sql`update list_feeds set claim = ${int(p.claim)}, claimed_until = ${int(p.until)}
+const claim = statement(
+  (builder, p: Omit<FeedClaiming, 'busy'> & { busy: string; beyond: number }, flavour) => {
+    const free = sql`(claimed_until <= ${int(p.now)} or claimed_until > ${int(p.beyond)})`;
+    return raw<ClaimedFeed>(
+      sql`update list_feeds set claim = ${int(p.claim)}, claimed_until = ${int(p.until)}
       where list_id in (
         select list_id from (
           select list_feeds.list_id, due_at, row_number() over (
             partition by ${account} order by due_at, list_feeds.list_id
           ) as place
-          from list_feeds
-          join lists on lists.id = list_feeds.list_id
-          left join domains on domains.id = lists.domain_id
-          join accounts on accounts.id = ${account}
-          where due_at <= ${int(p.now)} and ${free} and accounts.active = 1
-            and coalesce(domains.status, '') <> 'disabled' and ${account} not in ${idsIn(p.busy, flavour)}
+          from ${fetchable}
+          where due_at <= ${int(p.now)} and ${free} and ${account} not in ${idsIn(p.busy, flavour)}
         ) as ranked
         where place = 1 order by due_at, list_id limit ${int(p.limit)}
       ) and ${free}
@@ -73,9 +83,10 @@ const claim = statement((builder, p: Omit<FeedClaiming, 'busy'> & { busy: string
         select coalesce(lists.account_id, domains.user_id) from lists
         left join domains on domains.id = lists.domain_id where lists.id = list_feeds.list_id
       ) as account_id`,
-    builder,
-  );
-});
+      builder,
+    );
+  },
+);
 
 const end = statement((builder, p: Pick<ClaimedFeed, 'list_id' | 'claim'> & { due_at: number }) =>
   builder
@@ -149,9 +160,13 @@ const reseal = statement((builder, p: { list_id: number; before: Uint8Array; aft
 /** Feeds of lists. */
 export function listFeedReads(session: Session) {
   return {
-    /** Whether a feed is due, claimed or not. */
+    /** Whether a feed is due that no process has claimed. */
     async isDue(now: number): Promise<boolean> {
       return (await one(session, isDue, { now })) !== null;
+    },
+    /** The encrypted header of a feed; `null`: it has none. */
+    async header(listId: number): Promise<Uint8Array | null> {
+      return (await one(session, header, { list_id: listId }))?.sealed_header ?? null;
     },
     /** Encrypted headers of lists above `after`, by list. */
     withHeaders: (after: number, limit: number): Promise<readonly SealedHeaderRow[]> =>
@@ -172,7 +187,10 @@ export function listFeedWrites(session: Session) {
       return claim(session, { ...claiming, busy: JSON.stringify(busy), beyond });
     },
     /** Ends the claim and stores the state; false, and nothing is stored, if it has passed to another process. */
-    async end(claimed: Pick<ClaimedFeed, 'list_id' | 'claim'>, { feed_state, due_at }: FeedEnd): Promise<boolean> {
+    async end(
+      claimed: Pick<ClaimedFeed, 'list_id' | 'claim'>,
+      { feed_state, due_at }: FeedEnd,
+    ): Promise<boolean> {
       if ((await end(session, { ...claimed, due_at })).length === 0) return false;
       await setState(session, { id: claimed.list_id, feed_state });
       return true;
