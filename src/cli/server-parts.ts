@@ -232,18 +232,20 @@ interface ListFeedTools {
   readonly compute: Compute;
 }
 
-/** Creates the worker that reads lists from their feeds. */
-export function createListFeeds(
+/** Starts the worker that reads lists from their feeds. */
+export function startListFeeds(
   { store, log, secretsKey: ring = null }: Pick<ServerOptions, 'store' | 'log' | 'secretsKey'>,
   { special, hostNames, compute }: ListFeedTools,
 ): FeedWorker {
-  return createFeedWorker({
+  const worker = createFeedWorker({
     ...{ store, log, ring, special },
     lookupFor: hostNames.lookupFor,
     clock: Date.now,
     read: (account, body) =>
       compute.run({ account, kind: 'list_feed' }, async () => ({ kind: 'list_feed', ...body })),
   });
+  worker.start();
+  return worker;
 }
 
 // The notifications of `edgeplan serve`: the outlets that the options name, the delivery worker, and the watch.

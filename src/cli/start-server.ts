@@ -48,7 +48,6 @@ import { type DecisionLogs, openDecisionLogs } from './open-decision-logs.ts';
 import { addressFinder, hasWafRule, openAddressFile, sealedSignaturesFor } from './open-signatures.ts';
 import type { ServerOptions } from './server-options.ts';
 import {
-  createListFeeds,
   createNotifications,
   createServerIssuer,
   createServerZones,
@@ -58,6 +57,7 @@ import {
   retentionOf,
   type ServerTraffic,
   type ServerZones,
+  startListFeeds,
   startServerTelemetry,
   startUptime,
   watchBilling,
@@ -138,7 +138,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onFailed: metrics.logFailed,
   });
   const notifier = createNotifications({ ...options, ...outward, onOutcome: metrics.delivered });
-  const listFeeds = createListFeeds(options, { ...outward, compute });
   const services = servicesOf(options, countries, {
     ...{ uses, clock, budget, compute, specialOrigin: special },
     codes: notifier.codes,
@@ -164,11 +163,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
   });
   await feed.start();
-  for (const part of [publisher, republisher, watch, billing, traffic.rollUp, notifier, listFeeds])
-    part.start();
+  for (const part of [publisher, republisher, watch, billing, traffic.rollUp, notifier]) part.start();
   const parts = {
-    ...{ publisher, republisher, watch, billing, traffic, logs, notifier, listFeeds, uses, budget },
+    ...{ publisher, republisher, watch, billing, traffic, logs, notifier, uses, budget },
     ...{ compute, store, log, telemetry, zones, issuer },
+    ...{ listFeeds: startListFeeds(options, { ...outward, compute }) },
     ...{ uptime: startUptime(options), flushing: flushRegularly(uses, log) },
   };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });

@@ -358,7 +358,8 @@ function* linesOf(kind: ListKind, text: string, options: ListTextOptions): Itera
     const end = text.indexOf('\n', at);
     const line = text.slice(at, end < 0 ? text.length : end).trim();
     at = end < 0 ? text.length + 1 : end + 1;
-    if (line === '' || line.startsWith('#') || (options.semicolons === true && line.startsWith(';'))) continue;
+    if (line === '' || line.startsWith('#') || (options.semicolons === true && line.startsWith(';')))
+      continue;
     yield { path: [number], written: fieldsOfLine(kind, line, options) };
   }
 }

@@ -30,7 +30,11 @@ export interface FetchTools {
 export type FetchedFeed =
   | ({ readonly kind: 'content'; readonly octets: Uint8Array } & Pick<FeedState, 'etag' | 'last_modified'>)
   | { readonly kind: 'same' }
-  | { readonly kind: 'failed'; readonly code: Extract<FeedError, 'unreachable' | 'too_large'>; readonly reason: string };
+  | {
+      readonly kind: 'failed';
+      readonly code: Extract<FeedError, 'unreachable' | 'too_large'>;
+      readonly reason: string;
+    };
 
 /** Fetches once; never rejects. The signal ends it. */
 export async function fetchFeed(
@@ -60,12 +64,16 @@ interface Following {
   readonly signal: AbortSignal;
 }
 
-async function follow(question: FeedQuestion, { special, dispatcher, signal }: Following): Promise<FetchedFeed> {
+async function follow(
+  question: FeedQuestion,
+  { special, dispatcher, signal }: Following,
+): Promise<FetchedFeed> {
   const first = new URL(question.url);
   let target = first;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
     const problem = judgeTarget(target, first, special);
-    if (problem !== null) return failed(redirects === 0 ? `the URL ${problem}` : `the target of a redirect ${problem}`);
+    if (problem !== null)
+      return failed(redirects === 0 ? `the URL ${problem}` : `the target of a redirect ${problem}`);
     const isOwn = target.origin === first.origin;
     const headers = headersOf(question, isOwn);
     const answer = await request(target, { dispatcher, method: 'GET', headers, signal });
@@ -74,7 +82,8 @@ async function follow(question: FeedQuestion, { special, dispatcher, signal }: F
     const location = statusCode >= 300 && statusCode < 400 ? textOf(answer.headers['location']) : null;
     if (location === null) return readAnswer(answer);
     body.destroy();
-    if (!URL.canParse(location, target.href)) return failed(`the server answered ${statusCode} with a target that is no URL`);
+    if (!URL.canParse(location, target.href))
+      return failed(`the server answered ${statusCode} with a target that is no URL`);
     target = new URL(location, target);
     target.hash = '';
   }
@@ -118,7 +127,9 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
   const decoded = decode(body, coding);
   if (decoded === null) {
     body.destroy();
-    return failed(`the server answered with the content coding \`${coding.slice(0, 32)}\`, which was not asked for`);
+    return failed(
+      `the server answered with the content coding \`${coding.slice(0, 32)}\`, which was not asked for`,
+    );
   }
   const octets = await readUpTo(decoded, MAX_FEED_OCTETS);
   if (octets === null) {
@@ -136,7 +147,11 @@ function tooLarge(): FetchedFeed {
 function decode(body: Readable, coding: string): Readable | null {
   if (coding === 'identity') return body;
   const decoder =
-    coding === 'gzip' || coding === 'x-gzip' ? createGunzip() : coding === 'br' ? createBrotliDecompress() : null;
+    coding === 'gzip' || coding === 'x-gzip'
+      ? createGunzip()
+      : coding === 'br'
+        ? createBrotliDecompress()
+        : null;
   // An error of either ends both; the reader of the decoder gets it.
   return decoder === null ? null : pipeline(body, decoder, () => undefined);
 }

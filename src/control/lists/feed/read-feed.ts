@@ -2,7 +2,7 @@
  * Reads the entries of a list from a fetched body: text with an entry a line, CSV, or JSON. One mistake refuses all of it. It is work
  * for a thread: 100,000 entries take a second.
  */
-import { describeDiagnostic, type Diagnostic, quoteValue } from '../../../base/diagnostics/diagnostic.ts';
+import { describeDiagnostic, type FieldPath, quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { readJson, readUtf8 } from '../../../base/http/json-body.ts';
 import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { isObject } from '../../../base/text/json-object.ts';
@@ -15,7 +15,7 @@ import {
   type WrittenEntry,
 } from '../../../rules/model/lists.ts';
 import { createReport, type Report } from '../../../rules/model/report.ts';
-import { packEntries, type PackedEntries } from '../../store/repositories/list-entries.ts';
+import { type PackedEntries, packEntries } from '../../store/repositories/list-entries.ts';
 import { csvRows } from './csv.ts';
 import type { FeedError, FeedSettings } from './settings.ts';
 
@@ -38,31 +38,34 @@ export function readFeedBody({ octets, format, path, of }: FeedBody): ReadFeedBo
   if (format === 'json') return readJsonFeed(octets, path ?? null, of);
   const text = readUtf8(octets);
   if (text === null) return unparsable('it is not valid UTF-8');
-  if (format === 'text') return resultOf(of, readListText(of, text, { semicolons: true }), lineOf);
+  if (format === 'text') return resultOf(of, readListText(of, text, { semicolons: true }), inLines);
   const report = createReport();
-  return resultOf(of, collectEntries(of, rowsOf(text, { path, of }, report), report), lineOf);
+  return resultOf(of, collectEntries(of, rowsOf(text, { path, of }, report), report), inLines);
 }
 
 function unparsable(reason: string): ReadFeedBody {
   return { code: 'unparsable', reason };
 }
 
-const lineOf = (place: string | number): string => `line ${place}`;
+/** A place in lines: `line 7`, and the field of an entry that has several. */
+function inLines([line, field]: FieldPath): FieldPath {
+  return field === undefined || field === 'value' ? [`line ${line}`] : [`line ${line}`, field];
+}
 
-function resultOf(
-  kind: ListKind,
-  read: ReadEntries,
-  placeOf: (first: string | number, rest: Diagnostic['path']) => string,
-): ReadFeedBody {
+/** A place in JSON. */
+function inJson(path: FieldPath): FieldPath {
+  return path;
+}
+
+function resultOf(kind: ListKind, read: ReadEntries, placeOf: (path: FieldPath) => FieldPath): ReadFeedBody {
   if (read.ok) {
     const packed = packEntries(kind, read.entries);
     return { packed, count: read.entries.length, digest: sha256Hex(Buffer.from(packed.join('\n'))) };
   }
   const mistakes = read.diagnostics.filter(({ severity }) => severity === 'error');
   const named = mistakes.slice(0, NAMED_MISTAKES).map((one) => {
-    const [first, ...rest] = one.path;
     const text = describeDiagnostic({ ...one, path: [] });
-    return first === undefined ? text : `${placeOf(first, rest)}: ${text}`;
+    return one.path.length === 0 ? text : `${placeOf(one.path).join('.')}: ${text}`;
   });
   const others = mistakes.length - named.length;
   const code = mistakes.some((one) => one.code === 'too_many') ? 'over_limits' : 'unparsable';
@@ -97,7 +100,8 @@ function* rowsOf(text: string, given: CsvPath, report: Report): Iterable<Written
       if (head.isHeader) continue;
     }
     const written = writtenOf(fields, columns, given.of);
-    if (typeof written === 'string' && written === '' && fields.every((field) => field.trim() === '')) continue;
+    if (typeof written === 'string' && written === '' && fields.every((field) => field.trim() === ''))
+      continue;
     yield { path: [line], written };
   }
 }
@@ -105,7 +109,9 @@ function* rowsOf(text: string, given: CsvPath, report: Report): Iterable<Written
 function writtenOf(fields: readonly string[], columns: readonly number[], of: ListKind): unknown {
   const cells = columns.map((column) => fields[column]?.trim() ?? '');
   if (of !== 'redirect') return cells[0];
-  const named = REDIRECT_COLUMNS.map((name, at) => [name, cells[at] ?? ''] as const).filter(([, cell]) => cell !== '');
+  const named = REDIRECT_COLUMNS.map((name, at) => [name, cells[at] ?? ''] as const).filter(
+    ([, cell]) => cell !== '',
+  );
   return Object.fromEntries(
     named.map(([name, cell]) => [name, name === 'status' && /^[0-9]+$/.test(cell) ? Number(cell) : cell]),
   );
@@ -124,7 +130,8 @@ const NAME = /^[A-Za-z][A-Za-z_ -]*$/;
 function readHead(fields: readonly string[], { path, of }: CsvPath): Head | string {
   const names = fields.map((field) => field.trim().toLowerCase());
   if (of === 'redirect') {
-    if (path !== undefined) return 'a list of kind `redirect` is read without `path`, by columns `from` and `to`';
+    if (path !== undefined)
+      return 'a list of kind `redirect` is read without `path`, by columns `from` and `to`';
     const isHeader = names.includes('from') && names.includes('to');
     const columns = REDIRECT_COLUMNS.map((name, at) => (isHeader ? names.indexOf(name) : at));
     return { columns, isHeader };
@@ -136,7 +143,8 @@ function readHead(fields: readonly string[], { path, of }: CsvPath): Head | stri
   }
   if (number > fields.length) return `has no column ${number}`;
   const cell = fields[number - 1]!.trim();
-  const isEntry = cell.toLowerCase() !== of && readEntry(of, cell, { path: [], report: createReport() }) !== null;
+  const isEntry =
+    cell.toLowerCase() !== of && readEntry(of, cell, { path: [], report: createReport() }) !== null;
   return { columns: [number - 1], isHeader: NAME.test(cell) && !isEntry };
 }
 
@@ -148,7 +156,7 @@ function readJsonFeed(octets: Uint8Array, path: string | null, of: ListKind): Re
   const names = path === null ? [] : path.split('.');
   const report = createReport();
   const read = collectEntries(of, valuesAt(body.value, names, report), report);
-  return resultOf(of, read, (first, rest) => [first, ...rest].join('.'));
+  return resultOf(of, read, inJson);
 }
 
 function* valuesAt(root: unknown, names: readonly string[], report: Report): Iterable<WrittenEntry> {

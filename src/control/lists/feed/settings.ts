@@ -88,9 +88,12 @@ export function readFeed(given: unknown, report: Report, place: readonly string[
     refuse(name, unknownField({ name, value: given[name], known: FIELDS }).problem);
   }
   const { url, format, path, every_min, auth_header = false } = given;
-  const missing = FIELDS.filter((name) => name !== 'path' && name !== 'auth_header' && given[name] === undefined);
+  const missing = FIELDS.filter(
+    (name) => name !== 'path' && name !== 'auth_header' && given[name] === undefined,
+  );
   for (const name of missing) refuse(name, { code: 'missing_field', message: 'is missing', found: null });
-  if (url !== undefined && typeof url !== 'string') refuse('url', { code: 'invalid_type', message: 'must be text' });
+  if (url !== undefined && typeof url !== 'string')
+    refuse('url', { code: 'invalid_type', message: 'must be text' });
   if (format !== undefined) judgeFormat(format, refuse);
   if (path !== undefined) judgePath(path, format, refuse);
   if (every_min !== undefined) judgeInterval(every_min, refuse);
@@ -131,7 +134,10 @@ function judgePath(path: unknown, format: unknown, refuse: Refuse): void {
       message: `must have 1 to ${MAX_FEED_PATH_CHARACTERS} characters`,
     });
   if (format === 'csv' && /^-?[0-9]+$/.test(text) && Number(text) < 1)
-    return refuse('path', { code: 'out_of_range', message: 'must be the number of a column from 1 on, or its name' });
+    return refuse('path', {
+      code: 'out_of_range',
+      message: 'must be the number of a column from 1 on, or its name',
+    });
   const names = text.split('.');
   if (format === 'json' && (names.includes('') || names.length > MAX_PATH_NAMES))
     refuse('path', {
@@ -141,7 +147,8 @@ function judgePath(path: unknown, format: unknown, refuse: Refuse): void {
 }
 
 function judgeInterval(every: unknown, refuse: Refuse): void {
-  if (Number.isSafeInteger(every) && (every as number) >= MIN_EVERY_MIN && (every as number) <= MAX_EVERY_MIN) return;
+  if (Number.isSafeInteger(every) && (every as number) >= MIN_EVERY_MIN && (every as number) <= MAX_EVERY_MIN)
+    return;
   const message = `must be a whole number of minutes from ${MIN_EVERY_MIN} to ${MAX_EVERY_MIN}`;
   refuse('every_min', { code: 'out_of_range', message });
 }
@@ -156,7 +163,10 @@ function judgeHeader(header: unknown, refuse: Refuse): void {
 }
 
 /** What is wrong with the URL of a feed; `null`: nothing. Names are judged where they are resolved. */
-export function judgeFeedUrl({ url, auth_header }: Pick<GivenFeed, 'url' | 'auth_header'>, special: SpecialJudge): string | null {
+export function judgeFeedUrl(
+  { url, auth_header }: Pick<GivenFeed, 'url' | 'auth_header'>,
+  special: SpecialJudge,
+): string | null {
   const problem = judgeWebhookUrl(url, special);
   if (problem !== null) return `url: ${problem}`;
   const target = new URL(url);

@@ -4,15 +4,7 @@ import { invoices, quotaNotices, suspensions, ticketMessages, tickets, wallets }
 import { acmeAccounts, certificateOrders, certificateSets, certificates } from './certificates.ts';
 import type { Queried, Table } from './describe.ts';
 import { domainGroups, domainMembers, domains, invitations, recordScans, subscriptions } from './domains.ts';
-import {
-  listBlobs,
-  listEntries,
-  listFeeds,
-  lists,
-  listUses,
-  planLists,
-  publishedListUses,
-} from './lists.ts';
+import { listBlobs, listEntries, listFeeds, lists, listUses, planLists, publishedListUses } from './lists.ts';
 import { cacheContents, nodeAllowances, nodeBatches, nodeReports, nodes, nodeTokens } from './nodes.ts';
 import {
   accountContacts,
