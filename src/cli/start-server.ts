@@ -129,8 +129,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const zones = zonesOf(options, dns, metrics.registry);
   const issuer = await createServerIssuer(options, outward);
   const billing = watchBilling(options, (tx, domain) => entitlementsOf(tx, domain, options.tier));
-  const budget = budgetOf(options);
-  const compute = createCompute({ store, onJob: metrics.computed });
+  const [budget, compute] = [budgetOf(options), createCompute({ store, onJob: metrics.computed })];
   const traffic = createTraffic(options, metrics.rolledUp);
   const logs = openDecisionLogs(options.decisionLogs ?? { to: 'store', days: DEFAULT_DAYS }, {
     ...{ store, log },

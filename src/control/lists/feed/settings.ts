@@ -120,30 +120,24 @@ function judgeFormat(format: unknown, refuse: Refuse): void {
 }
 
 function judgePath(path: unknown, format: unknown, refuse: Refuse): void {
+  const problem = pathProblem(path, format);
+  if (problem !== null) refuse('path', problem);
+}
+
+function pathProblem(path: unknown, format: unknown): Problem | null {
   if (format === 'text')
-    return refuse('path', {
-      code: 'invalid_value',
-      message: 'has no meaning for `text`, which has an entry a line',
-    });
+    return { code: 'invalid_value', message: 'has no meaning for `text`, which has an entry a line' };
   if (typeof path !== 'string' && !Number.isSafeInteger(path))
-    return refuse('path', { code: 'invalid_type', message: 'must be text' });
+    return { code: 'invalid_type', message: 'must be text' };
   const text = String(path);
   if (text === '' || text.length > MAX_FEED_PATH_CHARACTERS)
-    return refuse('path', {
-      code: 'too_long',
-      message: `must have 1 to ${MAX_FEED_PATH_CHARACTERS} characters`,
-    });
+    return { code: 'too_long', message: `must have 1 to ${MAX_FEED_PATH_CHARACTERS} characters` };
   if (format === 'csv' && /^-?[0-9]+$/.test(text) && Number(text) < 1)
-    return refuse('path', {
-      code: 'out_of_range',
-      message: 'must be the number of a column from 1 on, or its name',
-    });
+    return { code: 'out_of_range', message: 'must be the number of a column from 1 on, or its name' };
   const names = text.split('.');
-  if (format === 'json' && (names.includes('') || names.length > MAX_PATH_NAMES))
-    refuse('path', {
-      code: 'invalid_value',
-      message: `must be at most ${MAX_PATH_NAMES} names with dots between them, such as \`prefixes.*.ip_prefix\``,
-    });
+  if (format !== 'json' || (!names.includes('') && names.length <= MAX_PATH_NAMES)) return null;
+  const message = `must be at most ${MAX_PATH_NAMES} names with dots between them, such as \`prefixes.*.ip_prefix\``;
+  return { code: 'invalid_value', message };
 }
 
 function judgeInterval(every: unknown, refuse: Refuse): void {
