@@ -3,9 +3,9 @@ import { createReport, describeMistakes } from '../../../rules/model/report.ts';
 import { REFRESH_MS } from '../../lists/feed/limits.ts';
 import { sealHeader } from '../../lists/feed/sealed-header.ts';
 import {
-  type FeedState,
   type GivenFeed,
   judgeFeedUrl,
+  type ListFeedState,
   newState,
   readFeed,
   settingsOf,
@@ -98,7 +98,7 @@ export async function refreshFeed(
     const sentence = `the feed was fetched within the minute; again in ${seconds} s`;
     throw new Refusal(429, sentence, { 'retry-after': String(seconds) });
   }
-  const next: FeedState = { ...state, next_at: w.now, ...(acceptShrink ? { accept_shrink: true } : {}) };
+  const next: ListFeedState = { ...state, next_at: w.now, ...(acceptShrink ? { accept_shrink: true } : {}) };
   const after = (await w.tx.listFeeds.hasten(before.id, {
     feed_state: JSON.stringify(next),
     due_at: w.now,

@@ -14,7 +14,13 @@ import {
   MAX_HEADER_CHARACTERS,
   MIN_EVERY_MIN,
 } from '../../lists/feed/limits.ts';
-import { FEED_ERRORS, FEED_FORMATS, type FeedState, settingsOf, stateOf } from '../../lists/feed/settings.ts';
+import {
+  FEED_ERRORS,
+  FEED_FORMATS,
+  type ListFeedState,
+  settingsOf,
+  stateOf,
+} from '../../lists/feed/settings.ts';
 import type { NamingRule } from '../../store/repositories/list-uses.ts';
 import type { ListRow } from '../../store/tables/lists.ts';
 
@@ -176,7 +182,7 @@ function showState({
   failures,
   etag,
   error,
-}: FeedState): z.output<typeof FEED_STATE> {
+}: ListFeedState): z.output<typeof FEED_STATE> {
   return {
     attempted_at: attempted_at === null ? null : timeText(attempted_at),
     succeeded_at: succeeded_at === null ? null : timeText(succeeded_at),

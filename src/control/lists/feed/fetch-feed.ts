@@ -10,10 +10,10 @@ import type { SpecialJudge } from '../../../base/addresses/special-addresses.ts'
 import { networkReason } from '../../notices/outlet-options.ts';
 import { judgedLookup, judgeWebhookUrl } from '../../notices/outlets.ts';
 import { FETCH_MS, MAX_FEED_OCTETS, MAX_REDIRECTS, MAX_VALIDATOR_CHARACTERS } from './limits.ts';
-import type { FeedError, FeedState } from './settings.ts';
+import type { FeedError, ListFeedState } from './settings.ts';
 
 /** What is fetched. */
-export interface FeedQuestion extends Pick<FeedState, 'etag' | 'last_modified'> {
+export interface FeedQuestion extends Pick<ListFeedState, 'etag' | 'last_modified'> {
   readonly url: string;
   /** The `Authorization` header; `null`: none. */
   readonly header: string | null;
@@ -28,7 +28,10 @@ export interface FetchTools {
 
 /** The body, that it is unchanged, or why it cannot be had. */
 export type FetchedFeed =
-  | ({ readonly kind: 'content'; readonly octets: Uint8Array } & Pick<FeedState, 'etag' | 'last_modified'>)
+  | ({ readonly kind: 'content'; readonly octets: Uint8Array } & Pick<
+      ListFeedState,
+      'etag' | 'last_modified'
+    >)
   | { readonly kind: 'same' }
   | {
       readonly kind: 'failed';
@@ -168,7 +171,9 @@ async function readUpTo(stream: Readable, most: number): Promise<Uint8Array | nu
   return Buffer.concat(parts);
 }
 
-function validators(headers: Dispatcher.ResponseData['headers']): Pick<FeedState, 'etag' | 'last_modified'> {
+function validators(
+  headers: Dispatcher.ResponseData['headers'],
+): Pick<ListFeedState, 'etag' | 'last_modified'> {
   const [etag, last_modified] = [textOf(headers['etag']), textOf(headers['last-modified'])];
   const isStored = (value: string | null): value is string =>
     value !== null && value.length <= MAX_VALIDATOR_CHARACTERS && /^[\x20-\x7e]+$/.test(value);

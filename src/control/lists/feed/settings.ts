@@ -44,7 +44,7 @@ export const FEED_ERRORS = ['unreachable', 'too_large', 'unparsable', 'over_limi
 export type FeedError = (typeof FEED_ERRORS)[number];
 
 /** How the last fetches ended, as it is stored. Times are milliseconds since the epoch. */
-export interface FeedState {
+export interface ListFeedState {
   readonly attempted_at: number | null;
   /** The last fetch whose content is in force, changed or not. */
   readonly succeeded_at: number | null;
@@ -64,7 +64,7 @@ export interface FeedState {
 }
 
 /** The state of a feed that was never fetched. */
-export function newState(due: number): FeedState {
+export function newState(due: number): ListFeedState {
   return { attempted_at: null, succeeded_at: null, next_at: due, failures: 0 };
 }
 
@@ -180,6 +180,6 @@ export function settingsOf(feed: string): FeedSettings {
 }
 
 /** The state in a row. */
-export function stateOf(feedState: string): FeedState {
-  return JSON.parse(feedState) as FeedState;
+export function stateOf(feedState: string): ListFeedState {
+  return JSON.parse(feedState) as ListFeedState;
 }

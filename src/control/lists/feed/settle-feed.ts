@@ -18,14 +18,14 @@ import {
   SPREAD,
 } from './limits.ts';
 import type { ReadFeedBody } from './read-feed.ts';
-import { type FeedError, type FeedSettings, type FeedState, settingsOf, stateOf } from './settings.ts';
+import { type FeedError, type FeedSettings, type ListFeedState, settingsOf, stateOf } from './settings.ts';
 
 /** What a fetch has found. */
 export type FeedOutcome =
   | { readonly kind: 'same' }
   | { readonly kind: 'failed'; readonly code: FeedError; readonly reason: string }
   | ({ readonly kind: 'content'; readonly read: Extract<ReadFeedBody, { packed: unknown }> } & Pick<
-      FeedState,
+      ListFeedState,
       'etag' | 'last_modified'
     >);
 
@@ -39,7 +39,7 @@ export interface EndedFetch {
 }
 
 /** How a fetch was settled; `void`: the list or its feed has changed meanwhile. */
-export type Settled = 'applied' | 'same' | 'refused' | 'void';
+export type SettledFetch = 'applied' | 'same' | 'refused' | 'void';
 
 /** New content that the list must not have; the transaction that would have stored it is undone. */
 class FeedRefused extends Error {
@@ -53,7 +53,7 @@ class FeedRefused extends Error {
 
 /** The outcome of content that was read. */
 export function outcomeOf(
-  { etag, last_modified }: Pick<FeedState, 'etag' | 'last_modified'>,
+  { etag, last_modified }: Pick<ListFeedState, 'etag' | 'last_modified'>,
   read: ReadFeedBody,
 ): FeedOutcome {
   if ('reason' in read) return { kind: 'failed', ...read };
@@ -66,7 +66,7 @@ export function outcomeOf(
 }
 
 /** Stores what follows. @throws StoreFault */
-export async function settleFeed(store: Store, ended: EndedFetch): Promise<Settled> {
+export async function settleFeed(store: Store, ended: EndedFetch): Promise<SettledFetch> {
   try {
     return await store.write((tx) => settle(tx, ended));
   } catch (error) {
@@ -77,7 +77,10 @@ export async function settleFeed(store: Store, ended: EndedFetch): Promise<Settl
 }
 
 /** @throws FeedRefused */
-async function settle(tx: WriteTransaction, { claimed, row, now, ...ended }: EndedFetch): Promise<Settled> {
+async function settle(
+  tx: WriteTransaction,
+  { claimed, row, now, ...ended }: EndedFetch,
+): Promise<SettledFetch> {
   // The domains first, as writes of rules lock them before the lists that they name.
   const reached = await tx.lists.reached(row);
   const current = await tx.lists.get(row, row.name);
@@ -134,10 +137,10 @@ function nextAt(failures: number, { settings, now }: Next): number {
 }
 
 function goodState(
-  before: FeedState,
+  before: ListFeedState,
   outcome: Exclude<FeedOutcome, { kind: 'failed' }>,
   next: Next,
-): FeedState {
+): ListFeedState {
   const { etag, last_modified, digest } =
     outcome.kind === 'same' ? before : { ...outcome, digest: outcome.read.digest };
   return {
@@ -152,10 +155,10 @@ function goodState(
 }
 
 function failedState(
-  before: FeedState,
+  before: ListFeedState,
   { code, reason }: Extract<FeedOutcome, { kind: 'failed' }>,
   next: Next,
-): FeedState {
+): ListFeedState {
   const failures = before.failures + 1;
   // An outage passes by itself; content that is refused does not.
   const isNoticed = code !== 'unreachable' || failures >= FAILURES_NOTICED;
@@ -169,7 +172,7 @@ function failedState(
   };
 }
 
-function endFetch(tx: WriteTransaction, claimed: ClaimedFeed, state: FeedState): Promise<boolean> {
+function endFetch(tx: WriteTransaction, claimed: ClaimedFeed, state: ListFeedState): Promise<boolean> {
   const { list_id, claim } = claimed;
   return tx.listFeeds.end({ list_id, claim }, { feed_state: JSON.stringify(state), due_at: state.next_at });
 }
