@@ -13,8 +13,10 @@ import type { TierSlug } from '../control/accounts/tiers.ts';
 import { type BillingWatch, createBillingWatch } from '../control/billing/settle.ts';
 import type { Issuer } from '../control/certificates/issuance/issuer.ts';
 import { addIssuerMetrics } from '../control/certificates/issuance/metrics.ts';
+import type { Compute } from '../control/compute/job.ts';
 import type { HostNames } from '../control/dns/host-names.ts';
 import type { Dns } from '../control/dns/resolver.ts';
+import { createFeedWorker, type FeedWorker } from '../control/lists/feed/worker.ts';
 import { createDeliveryWorker, type DeliveryOptions } from '../control/notices/deliver.ts';
 import { PUBLICATION_ATTEMPTS } from '../control/notices/limits.ts';
 import { notifyPublicationFailed } from '../control/notices/notify.ts';
@@ -219,6 +221,31 @@ export function createServerZones(
       await server.stop();
     },
   };
+}
+
+// The feeds of named lists of `edgeplan serve`.
+
+/** What feeds are fetched with; see `ServerOptions`. */
+interface ListFeedTools {
+  readonly special: SpecialJudge;
+  readonly hostNames: HostNames;
+  readonly compute: Compute;
+}
+
+/** Starts the worker that reads lists from their feeds. */
+export function startListFeeds(
+  { store, log, secretsKey: ring = null }: Pick<ServerOptions, 'store' | 'log' | 'secretsKey'>,
+  { special, hostNames, compute }: ListFeedTools,
+): FeedWorker {
+  const worker = createFeedWorker({
+    ...{ store, log, ring, special },
+    lookupFor: hostNames.lookupFor,
+    clock: Date.now,
+    read: (account, body) =>
+      compute.run({ account, kind: 'list_feed' }, async () => ({ kind: 'list_feed', ...body })),
+  });
+  worker.start();
+  return worker;
 }
 
 // The notifications of `edgeplan serve`: the outlets that the options name, the delivery worker, and the watch.

@@ -30,6 +30,7 @@ import { createHostNames, type HostNames } from '../control/dns/host-names.ts';
 import { createDns, type Dns } from '../control/dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../control/domains/lifecycle.ts';
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../control/domains/requests.ts';
+import type { FeedWorker } from '../control/lists/feed/worker.ts';
 import { DEFAULT_DAYS } from '../control/logs/limits.ts';
 import { openClearance } from '../control/publishing/clearance.ts';
 import { createFeed } from '../control/publishing/feed.ts';
@@ -56,6 +57,7 @@ import {
   retentionOf,
   type ServerTraffic,
   type ServerZones,
+  startListFeeds,
   startServerTelemetry,
   startUptime,
   watchBilling,
@@ -127,8 +129,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const zones = zonesOf(options, dns, metrics.registry);
   const issuer = await createServerIssuer(options, outward);
   const billing = watchBilling(options, (tx, domain) => entitlementsOf(tx, domain, options.tier));
-  const budget = budgetOf(options);
-  const compute = createCompute({ store, onJob: metrics.computed });
+  const [budget, compute] = [budgetOf(options), createCompute({ store, onJob: metrics.computed })];
   const traffic = createTraffic(options, metrics.rolledUp);
   const logs = openDecisionLogs(options.decisionLogs ?? { to: 'store', days: DEFAULT_DAYS }, {
     ...{ store, log },
@@ -165,6 +166,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const parts = {
     ...{ publisher, republisher, watch, billing, traffic, logs, notifier, uses, budget },
     ...{ compute, store, log, telemetry, zones, issuer },
+    ...{ listFeeds: startListFeeds(options, { ...outward, compute }) },
     ...{ uptime: startUptime(options), flushing: flushRegularly(uses, log) },
   };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
@@ -345,6 +347,7 @@ interface Parts {
   readonly traffic: ServerTraffic;
   readonly uptime: UptimeWatch;
   readonly notifier: Notifier;
+  readonly listFeeds: FeedWorker;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
@@ -369,6 +372,7 @@ async function settle({
   traffic,
   uptime,
   notifier,
+  listFeeds,
   uses,
   budget,
   compute,
@@ -383,6 +387,7 @@ async function settle({
   clearInterval(flushing);
   await issuer?.stop();
   await zones?.stop();
+  await listFeeds.stop();
   await notifier.stop();
   await watch.stop();
   await billing.stop();

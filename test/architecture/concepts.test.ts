@@ -64,6 +64,7 @@ const CONCEPTS: Readonly<Record<string, Concept>> = {
       'control/api/routes/notifications.ts': 'sends the test',
       'control/billing/notices.ts': 'notifies of these',
       'control/certificates/issuance/settle.ts': 'notifies of these',
+      'control/lists/feed/settle-feed.ts': 'notifies of a feed that was refused',
       'control/notices/notify.ts': 'notifies of changes of domains and keys',
       'control/notices/shapes.ts': 'an example of the document',
       'control/notices/watch.ts': 'notifies of these',

@@ -41,6 +41,13 @@ export const SAMPLE_NOTICES: { readonly [Name in KindName]: KindData<Name> } = {
     next_try_at: '2026-11-25T10:30:00.000Z',
   },
   'publication.failed': { since: '2026-11-25T04:29:51.000Z', attempts: 3, code: 'compile' },
+  'list.refused': {
+    list: 'scanners',
+    host: 'lists.example.net',
+    code: 'shrunk',
+    reason: '3 entries in place of 40, fewer than half',
+    entry_count: 40,
+  },
   'node.lost': { node: 'eu-1', node_groups: ['eu', 'us'], last_seen_at: '2026-11-25T04:24:00.000Z' },
   'quota.near': {
     quota: 'gateway_requests',

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { type KeyRing, newKeyText, SecretsKeyFault } from '../../control/certificates/key-ring.ts';
 import { type Resealed, resealIssuance, resealKeys } from '../../control/certificates/stored-keys.ts';
+import { resealHeaders } from '../../control/lists/feed/sealed-header.ts';
 import type { Store } from '../../control/store/store.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
 import { type Examples, withExamples } from '../examples.ts';
@@ -46,9 +47,10 @@ async function reseal(store: Store, ring: KeyRing): Promise<Resealed> {
   try {
     const certificates = await resealKeys(store, ring);
     const issuance = await resealIssuance(store, ring);
+    const headers = await resealHeaders(store, ring);
     const done = {
-      resealed: certificates.resealed + issuance.resealed,
-      lost: certificates.lost + issuance.lost,
+      resealed: certificates.resealed + issuance.resealed + headers.resealed,
+      lost: certificates.lost + issuance.lost + headers.lost,
     };
     if (done.lost > 0)
       note(

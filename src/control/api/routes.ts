@@ -15,6 +15,7 @@ import * as domains from './routes/domains.ts';
 import { features } from './routes/features.ts';
 import * as feed from './routes/feed.ts';
 import * as invitations from './routes/invitations.ts';
+import { LIST_FEED_ROUTES } from './routes/list-feeds.ts';
 import { LIST_ROUTES } from './routes/lists.ts';
 import * as logs from './routes/logs.ts';
 import * as members from './routes/members.ts';
@@ -90,6 +91,7 @@ export const ROUTES: readonly AnyRoute[] = [
 
   // Named lists
   ...LIST_ROUTES,
+  ...LIST_FEED_ROUTES,
 
   // Certificates
   { method: 'GET', path: '/domains/{domain}/ssl/', permission: 'domain.view', ...ssl.list },

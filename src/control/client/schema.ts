@@ -2567,6 +2567,94 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/lists/{listName}/feed": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Set the feed of a named list of the domain, which its entries are read from; it is fetched within seconds
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainListsByListNameFeed"];
+        readonly post?: never;
+        /**
+         * Remove the feed of a named list of the domain; the entries stay
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainListsByListNameFeed"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/lists/{listName}/feed/refresh": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Fetch the feed of a named list of the domain within seconds
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly post: operations["postDomainListsByListNameFeedRefresh"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/lists/{listName}/feed": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Set the feed of a named list of the account, which its entries are read from; it is fetched within seconds
+         * @description Any key may.
+         */
+        readonly put: operations["putListsByListNameFeed"];
+        readonly post?: never;
+        /**
+         * Remove the feed of a named list of the account; the entries stay
+         * @description Any key may.
+         */
+        readonly delete: operations["deleteListsByListNameFeed"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/lists/{listName}/feed/refresh": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Fetch the feed of a named list of the account within seconds
+         * @description Any key may.
+         */
+        readonly post: operations["postListsByListNameFeedRefresh"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/ssl/": {
         readonly parameters: {
             readonly query?: never;
@@ -6027,10 +6115,60 @@ export interface components {
             readonly octets: number;
             /** @description rises with each change of the entries */
             readonly version: number;
+            /** @description where the entries are read from; absent: they are written through the API */
+            readonly feed?: components["schemas"]["ListFeed"];
+            readonly feed_state?: components["schemas"]["ListFeedState"];
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
             readonly updated_at: string;
+        };
+        readonly ListFeed: {
+            /**
+             * Format: uri
+             * @description http or https; where `auth_header` is sent, https
+             */
+            readonly url: string;
+            /**
+             * @description `text`: an entry a line, comments after `#` and `;`
+             * @enum {string}
+             */
+            readonly format: "text" | "csv" | "json";
+            /** @description of `csv` a column, by its name or its number from 1; of `json` the names that lead to the values, with dots between them and `*` for all, such as `prefixes.*.ip_prefix` */
+            readonly path?: string;
+            /** @description minutes between two fetches */
+            readonly every_min: number;
+            /** @description whether a header is sent; it is never answered */
+            readonly auth_header: boolean;
+        };
+        readonly ListFeedState: {
+            /**
+             * Format: date-time
+             * @description the last fetch
+             */
+            readonly attempted_at: string | null;
+            /**
+             * Format: date-time
+             * @description the last fetch whose content is in force
+             */
+            readonly succeeded_at: string | null;
+            /**
+             * Format: date-time
+             * @description the next fetch, at the earliest
+             */
+            readonly next_at: string;
+            /** @description fetches since then that changed nothing */
+            readonly failures: number;
+            /** @description of the content in force */
+            readonly etag?: string;
+            /** @description why the last fetch changed nothing; `null`: it succeeded, or there was none */
+            readonly error: {
+                /** @enum {string} */
+                readonly code: "unreachable" | "too_large" | "unparsable" | "over_limits" | "shrunk";
+                readonly reason: string;
+                /** Format: date-time */
+                readonly at: string;
+            } | null;
         };
         readonly LogCounted: {
             /** @constant */
@@ -6422,7 +6560,7 @@ export interface components {
              * @description the kind of notification
              * @enum {string}
              */
-            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
+            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "list.refused" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
             /** @description what it reports */
             readonly meaning: string;
             /**
@@ -8592,6 +8730,9 @@ export interface components {
             readonly octets: number;
             /** @description rises with each change of the entries */
             readonly version: number;
+            /** @description where the entries are read from; absent: they are written through the API */
+            readonly feed?: components["schemas"]["ListFeed"];
+            readonly feed_state?: components["schemas"]["ListFeedState"];
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
@@ -16318,6 +16459,24 @@ export interface operations {
                         /** @description a remark, such as the number of a ticket */
                         readonly comment?: string;
                     })[];
+                    readonly feed?: {
+                        /**
+                         * Format: uri
+                         * @description http or https; where `auth_header` is sent, https
+                         */
+                        readonly url: string;
+                        /**
+                         * @description `text`: an entry a line, comments after `#` and `;`
+                         * @enum {string}
+                         */
+                        readonly format: "text" | "csv" | "json";
+                        /** @description of `csv` a column, by its name or its number from 1; of `json` the names that lead to the values, with dots between them and `*` for all, such as `prefixes.*.ip_prefix` */
+                        readonly path?: string;
+                        /** @description minutes between two fetches */
+                        readonly every_min: number;
+                        /** @description sent as `Authorization` to the origin of `url`; `true`: that of the feed before, of the same origin */
+                        readonly auth_header?: string | boolean;
+                    };
                 };
             };
         };
@@ -16740,6 +16899,24 @@ export interface operations {
                         /** @description a remark, such as the number of a ticket */
                         readonly comment?: string;
                     })[];
+                    readonly feed?: {
+                        /**
+                         * Format: uri
+                         * @description http or https; where `auth_header` is sent, https
+                         */
+                        readonly url: string;
+                        /**
+                         * @description `text`: an entry a line, comments after `#` and `;`
+                         * @enum {string}
+                         */
+                        readonly format: "text" | "csv" | "json";
+                        /** @description of `csv` a column, by its name or its number from 1; of `json` the names that lead to the values, with dots between them and `*` for all, such as `prefixes.*.ip_prefix` */
+                        readonly path?: string;
+                        /** @description minutes between two fetches */
+                        readonly every_min: number;
+                        /** @description sent as `Authorization` to the origin of `url`; `true`: that of the feed before, of the same origin */
+                        readonly auth_header?: string | boolean;
+                    };
                 };
             };
         };
@@ -16944,6 +17121,7 @@ export interface operations {
             readonly 401: components["responses"]["Unauthorized"];
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
             readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
@@ -17005,6 +17183,7 @@ export interface operations {
             readonly 401: components["responses"]["Unauthorized"];
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
             readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
@@ -17071,6 +17250,317 @@ export interface operations {
             readonly 401: components["responses"]["Unauthorized"];
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainListsByListNameFeed: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "url": "https://lists.example.net/scanners.txt",
+                 *       "format": "text",
+                 *       "every_min": 60
+                 *     }
+                 */
+                readonly "application/json": {
+                    /**
+                     * Format: uri
+                     * @description http or https; where `auth_header` is sent, https
+                     */
+                    readonly url: string;
+                    /**
+                     * @description `text`: an entry a line, comments after `#` and `;`
+                     * @enum {string}
+                     */
+                    readonly format: "text" | "csv" | "json";
+                    /** @description of `csv` a column, by its name or its number from 1; of `json` the names that lead to the values, with dots between them and `*` for all, such as `prefixes.*.ip_prefix` */
+                    readonly path?: string;
+                    /** @description minutes between two fetches */
+                    readonly every_min: number;
+                    /** @description sent as `Authorization` to the origin of `url`; `true`: that of the feed before, of the same origin */
+                    readonly auth_header?: string | boolean;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Set the feed of a named list of the domain, which its entries are read from; it is fetched within seconds */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainListsByListNameFeed: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Remove the feed of a named list of the domain; the entries stay */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainListsByListNameFeedRefresh: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+                /** @description `true`: the next content may have fewer than half of the entries */
+                readonly accept_shrink?: "true" | "false";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Fetch the feed of a named list of the domain within seconds */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putListsByListNameFeed: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "url": "https://lists.example.net/scanners.txt",
+                 *       "format": "text",
+                 *       "every_min": 60
+                 *     }
+                 */
+                readonly "application/json": {
+                    /**
+                     * Format: uri
+                     * @description http or https; where `auth_header` is sent, https
+                     */
+                    readonly url: string;
+                    /**
+                     * @description `text`: an entry a line, comments after `#` and `;`
+                     * @enum {string}
+                     */
+                    readonly format: "text" | "csv" | "json";
+                    /** @description of `csv` a column, by its name or its number from 1; of `json` the names that lead to the values, with dots between them and `*` for all, such as `prefixes.*.ip_prefix` */
+                    readonly path?: string;
+                    /** @description minutes between two fetches */
+                    readonly every_min: number;
+                    /** @description sent as `Authorization` to the origin of `url`; `true`: that of the feed before, of the same origin */
+                    readonly auth_header?: string | boolean;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Set the feed of a named list of the account, which its entries are read from; it is fetched within seconds */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteListsByListNameFeed: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Remove the feed of a named list of the account; the entries stay */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postListsByListNameFeedRefresh: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+                /** @description `true`: the next content may have fewer than half of the entries */
+                readonly accept_shrink?: "true" | "false";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the list, without `@` */
+                readonly listName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Fetch the feed of a named list of the account within seconds */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
             readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
@@ -18201,7 +18691,7 @@ export interface operations {
                          * @description the kind of notification
                          * @enum {string}
                          */
-                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
+                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "list.refused" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
                         /** @description send it by e-mail */
                         readonly email?: boolean | null;
                         /** @description send it by SMS */

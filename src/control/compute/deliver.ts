@@ -12,6 +12,7 @@ import type { RuleNote, TraceDocument } from '../../workbench/simulation/documen
 import { type Signatures, simulate } from '../../workbench/simulation/simulate.ts';
 import { readRecordInput } from '../dns/record-data.ts';
 import { parseZone } from '../dns/zone-file/parse.ts';
+import { readFeedBody } from '../lists/feed/read-feed.ts';
 import { toRuleSet } from '../publishing/make-plan.ts';
 import { createListCache, openLists } from '../publishing/plan-lists.ts';
 import { readFactRows, toFacts } from '../recommendations/read-facts.ts';
@@ -96,6 +97,8 @@ function resultOf(job: Job, snapshots: Snapshots): JobResults[JobKind] | Promise
       return readZoneFile(job);
     case 'list':
       return readListBody(job);
+    case 'list_feed':
+      return readFeedBody(job);
     case 'hits':
       return hitsPage(job, snapshots);
     case 'traffic':

@@ -8,6 +8,8 @@ import type { Dimension, TopKind } from '../../engine/counts/counts.ts';
 import type { DnsRecord, EntryList } from '../../rules/model/types.ts';
 import type { SignaturesNote } from '../../workbench/simulation/document.ts';
 import type { SimulatedRequest } from '../../workbench/simulation/simulate.ts';
+import type { FeedBody, ReadFeedBody } from '../lists/feed/read-feed.ts';
+import type { GivenFeed } from '../lists/feed/settings.ts';
 import type { Side } from '../publishing/printed.ts';
 import type { FactsAsked } from '../recommendations/read-facts.ts';
 import type { PackedEntries } from '../store/repositories/list-entries.ts';
@@ -105,6 +107,11 @@ export interface ListJob {
   readonly of: ListKind | null;
 }
 
+/** Reads the entries of a list from the body of its feed. */
+export interface ListFeedJob extends FeedBody {
+  readonly kind: 'list_feed';
+}
+
 /** Reads the hits of a domain's rules over a period. */
 export interface HitsJob extends AnswerPage {
   readonly kind: 'hits';
@@ -155,6 +162,7 @@ export type Job =
   | PrintJob
   | ZoneJob
   | ListJob
+  | ListFeedJob
   | HitsJob
   | TrafficJob
   | TopJob
@@ -174,6 +182,7 @@ export const LANE_OF: Readonly<Record<JobKind, Lane>> = {
   print: 'short',
   zone: 'long',
   list: 'short',
+  list_feed: 'short',
   hits: 'short',
   traffic: 'short',
   top: 'short',
@@ -218,6 +227,8 @@ export type ReadListBody =
       readonly packed: PackedEntries;
       /** How many they are. */
       readonly count: number;
+      /** Absent: the body has none. */
+      readonly feed?: GivenFeed;
     };
 
 /** A page of a list as JSON text. */
@@ -267,6 +278,7 @@ export interface JobResults {
   readonly print: string;
   readonly zone: ReadZoneFile;
   readonly list: ReadListBody;
+  readonly list_feed: ReadFeedBody;
   readonly hits: ListPage;
   readonly traffic: string;
   readonly top: string;

@@ -9,6 +9,7 @@ import { MAX_NAMED_ENTRIES } from '../../base/vocabulary/limits.ts';
 import type { ListKind } from '../../base/vocabulary/vocabulary.ts';
 import { readEntries, readEntry, readNamedList } from '../../rules/model/lists.ts';
 import { createReport, describeMistakes, type Report, unknownField } from '../../rules/model/report.ts';
+import { readFeed } from '../lists/feed/settings.ts';
 import { packEntries, packKeys } from '../store/repositories/list-entries.ts';
 import type { ListJob, ReadListBody } from './job.ts';
 
@@ -20,6 +21,7 @@ export const ANSWERED_FIELDS: readonly string[] = [
   'octets',
   'version',
   'used_by',
+  'feed_state',
   'created_at',
   'updated_at',
 ];
@@ -43,12 +45,17 @@ function refused(diagnostics: readonly Diagnostic[]): ReadListBody {
 function readWhole(value: unknown): ReadListBody {
   const report = createReport();
   const given = isObject(value)
-    ? Object.fromEntries(Object.entries(value).filter(([name]) => !ANSWERED_FIELDS.includes(name)))
+    ? Object.fromEntries(
+        Object.entries(value).filter(([name]) => name !== 'feed' && !ANSWERED_FIELDS.includes(name)),
+      )
     : value;
   const list = readNamedList(given, { path: [], report });
+  const feed =
+    isObject(value) && value['feed'] !== undefined ? readFeed(value['feed'], report, ['feed']) : null;
   if (list === null || report.errors() > 0) return refused(report.diagnostics());
   const { name, kind, entries } = list;
-  return { list: { name, kind }, packed: packEntries(kind, entries), count: entries.length };
+  const packed = packEntries(kind, entries);
+  return { list: { name, kind }, packed, count: entries.length, ...(feed === null ? {} : { feed }) };
 }
 
 /** The `entries` of a body; `null`: it has none, or more than them, which is in the report. */

@@ -9,8 +9,8 @@ export const SEVERITIES = ['info', 'warning', 'critical'] as const;
 export type Urgency = (typeof SEVERITIES)[number];
 
 /**
- * Who receives a kind: the owner and the admins of a domain, its owner alone (API document, "Notes"), the account that it
- * is about, or the accounts of operators.
+ * Who receives a kind: the owner and the admins of a domain, or the account where it is about none; the domain's owner alone (API
+ * document, "Notes"); the account that it is about; or the accounts of operators.
  */
 export type Audience = 'domain' | 'owner' | 'account' | 'operators';
 

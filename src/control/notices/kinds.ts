@@ -3,6 +3,7 @@ import type { NotificationRow } from '../store/tables/notifications.ts';
 import type { Letter, NotificationKind } from './kind.ts';
 import { ACCOUNT_KINDS, TICKET_KINDS } from './kinds/account.ts';
 import { DOMAIN_KINDS, OUTAGE_KINDS } from './kinds/domain.ts';
+import { LIST_NOTICES } from './kinds/lists.ts';
 import { CERTIFICATE_KINDS, OPERATION_KINDS } from './kinds/operation.ts';
 import { cleanLine, oneLine } from './wording.ts';
 
@@ -12,6 +13,7 @@ export const KINDS = {
   ...OUTAGE_KINDS,
   ...CERTIFICATE_KINDS,
   ...OPERATION_KINDS,
+  ...LIST_NOTICES,
   ...ACCOUNT_KINDS,
   ...TICKET_KINDS,
 } as const;

@@ -22,7 +22,7 @@ export interface Notice<Name extends KindName> {
   readonly data: KindData<Name>;
   /** The domain that it is about; `null`: none. */
   readonly domain: Pick<DomainRow, 'id' | 'name' | 'user_id'> | null;
-  /** The account that it is about, for kinds whose audience is an account. */
+  /** The account that it is about, for kinds whose audience is an account, or where it is about no domain. */
   readonly account_id?: number;
   /** The account that caused it: it gets the entry of the feed and no delivery. `null` or absent: none. */
   readonly actor_id?: number | null;
@@ -70,7 +70,7 @@ async function recipientsOf<Name extends KindName>(
 ): Promise<readonly number[]> {
   const { audience } = KINDS[kind];
   if (audience === 'operators') return tx.contacts.operators();
-  if (audience === 'account') {
+  if (audience === 'account' || (audience === 'domain' && domain === null)) {
     assert(account_id !== undefined, 'a notice to an account names it');
     return [account_id];
   }

@@ -194,7 +194,7 @@ export function webhookBody({ kind, at, domain, data, letter, envelope }: Messag
 type Found = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
 
 /** Resolves a name to its addresses that may be called. */
-function judgedLookup(lookup: LookupFunction, special: SpecialJudge) {
+export function judgedLookup(lookup: LookupFunction, special: SpecialJudge) {
   return (name: string, options: LookupOptions, found: Found): void => {
     lookup(name, { ...options, all: true }, (error, resolved) => {
       if (error !== null) return found(error, []);
@@ -294,7 +294,7 @@ function signWebhook(secret: string, { id, timestamp, body }: SignedContent): st
 }
 
 /** The address that a URL names literally; `null`: it names a host. */
-function literalAddress({ hostname }: URL): string | null {
+export function literalAddress({ hostname }: URL): string | null {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return bare !== hostname || /^[\d.]+$/.test(bare) ? bare : null;
 }
@@ -307,7 +307,7 @@ function isWebPort(port: string): boolean {
   return port === '' || port === '80' || port === '443' || Number(port) >= FIRST_OPEN_PORT;
 }
 
-/** What is wrong with the URL of a webhook; `null`: nothing. Names are judged where they are resolved. */
+/** What is wrong with the URL of a webhook, or of another server that an account names; `null`: nothing. Names are judged where they are resolved. */
 export function judgeWebhookUrl(text: string, special: SpecialJudge): string | null {
   if (text.length > MAX_URL_CHARACTERS) return `must be at most ${MAX_URL_CHARACTERS} characters`;
   const url = URL.canParse(text) ? new URL(text) : null;

@@ -340,31 +340,68 @@ export function showEntry(
 // Lists as text: an entry a line, and what follows a `#` that starts a word is its comment. The lines of kind `redirect` are
 // path, target and, unless it is that of the rule, status.
 
+/** What texts have that others wrote. */
+export interface ListTextOptions {
+  /** A `;` that starts a word begins a comment, too. */
+  readonly semicolons?: boolean;
+}
+
 /** Reads a list from text. Paths of diagnostics begin with the number of the line, from 1. */
-export function readListText(kind: ListKind, text: string): ReadListEntries {
+export function readListText(kind: ListKind, text: string, options: ListTextOptions = {}): ReadListEntries {
   const report = createReport();
+  return collectEntries(kind, linesOf(kind, text, options), report);
+}
+
+/** An entry as it was written, and where. */
+export interface WrittenEntry {
+  readonly path: FieldPath;
+  readonly written: unknown;
+}
+
+/** Reads entries one by one, until there are too many mistakes or entries. Mistakes that `found` adds to the report count. */
+export function collectEntries(
+  kind: ListKind,
+  found: Iterable<WrittenEntry>,
+  report: Report,
+): ReadListEntries {
   const entries = new Map<string, ListEntry>();
-  let at = 0;
-  for (let number = 1; at <= text.length && !report.full(); number++) {
-    const end = text.indexOf('\n', at);
-    const line = text.slice(at, end < 0 ? text.length : end).trim();
-    at = end < 0 ? text.length + 1 : end + 1;
-    const written = line === '' || line.startsWith('#') ? null : fieldsOfLine(kind, line);
-    if (written === null) continue;
-    const entry = readEntry(kind, written, { path: [number], report });
+  for (const { path, written } of found) {
+    if (report.full()) break;
+    const entry = readEntry(kind, written, { path, report });
     if (entry === null) continue;
     entries.set(entryKey(kind, entry.value), entry);
     if (entries.size <= MAX_NAMED_ENTRIES) continue;
     const message = `must have at most ${MAX_NAMED_ENTRIES} entries`;
-    report.add('error', [number], { code: 'too_many', message, found: null });
+    report.add('error', path, { code: 'too_many', message, found: null });
     break;
   }
   return readOf(kind, [...entries.values()], report);
 }
 
+function* linesOf(kind: ListKind, text: string, options: ListTextOptions): Iterable<WrittenEntry> {
+  let at = 0;
+  for (let number = 1; at <= text.length; number++) {
+    const end = text.indexOf('\n', at);
+    const line = text.slice(at, end < 0 ? text.length : end).trim();
+    at = end < 0 ? text.length + 1 : end + 1;
+    if (line === '' || line.startsWith('#') || (options.semicolons === true && line.startsWith(';')))
+      continue;
+    yield { path: [number], written: fieldsOfLine(kind, line, options) };
+  }
+}
+
+/** Where the comment of a line begins, by what counts as its mark. */
+const HASHES = { afterOne: /\s#/, afterTwo: /\s\s#/ } as const;
+const HASHES_AND_SEMICOLONS = { afterOne: /\s[#;]/, afterTwo: /\s\s[#;]/ } as const;
+
 /** The fields of a line. User-Agents have blanks of their own, so that a comment follows two blanks at least. */
-function fieldsOfLine(kind: ListKind, line: string): Readonly<Record<string, unknown>> {
-  const mark = line.search(kind === 'user_agent' ? /\s\s#/ : /\s#/);
+function fieldsOfLine(
+  kind: ListKind,
+  line: string,
+  { semicolons = false }: ListTextOptions,
+): Readonly<Record<string, unknown>> {
+  const { afterOne, afterTwo } = semicolons ? HASHES_AND_SEMICOLONS : HASHES;
+  const mark = line.search(kind === 'user_agent' ? afterTwo : afterOne);
   const comment = mark < 0 ? '' : line.slice(mark).trim().slice(1).trim();
   const bare = (mark < 0 ? line : line.slice(0, mark)).trim();
   const remark = comment === '' ? {} : { comment };

@@ -8,6 +8,19 @@ import {
   MAX_NAMED_ENTRIES,
 } from '../../../base/vocabulary/limits.ts';
 import { LIST_KINDS, REDIRECT_STATUSES } from '../../../base/vocabulary/vocabulary.ts';
+import {
+  MAX_EVERY_MIN,
+  MAX_FEED_PATH_CHARACTERS,
+  MAX_HEADER_CHARACTERS,
+  MIN_EVERY_MIN,
+} from '../../lists/feed/limits.ts';
+import {
+  FEED_ERRORS,
+  FEED_FORMATS,
+  type ListFeedState,
+  settingsOf,
+  stateOf,
+} from '../../lists/feed/settings.ts';
 import type { NamingRule } from '../../store/repositories/list-uses.ts';
 import type { ListRow } from '../../store/tables/lists.ts';
 
@@ -59,6 +72,53 @@ export const KEYS_BODY = z.object({
     .meta({ examples: [['198.51.100.0/24']] }),
 });
 
+const COMMON_FEED = {
+  url: z.url().describe('http or https; where `auth_header` is sent, https'),
+  format: z.enum(FEED_FORMATS).describe('`text`: an entry a line, comments after `#` and `;`'),
+  path: z
+    .string()
+    .max(MAX_FEED_PATH_CHARACTERS)
+    .optional()
+    .describe(
+      'of `csv` a column, by its name or its number from 1; of `json` the names that lead to the values, with dots between them and `*` for all, such as `prefixes.*.ip_prefix`',
+    ),
+  every_min: z.int().min(MIN_EVERY_MIN).max(MAX_EVERY_MIN).describe('minutes between two fetches'),
+};
+
+/** A feed as it is written. */
+export const FEED_BODY = z
+  .object({
+    ...COMMON_FEED,
+    auth_header: z
+      .union([z.string().max(MAX_HEADER_CHARACTERS), z.boolean()])
+      .optional()
+      .describe(
+        'sent as `Authorization` to the origin of `url`; `true`: that of the feed before, of the same origin',
+      ),
+  })
+  .meta({ examples: [{ url: 'https://lists.example.net/scanners.txt', format: 'text', every_min: 60 }] });
+
+const FEED = z
+  .object({
+    ...COMMON_FEED,
+    auth_header: z.boolean().describe('whether a header is sent; it is never answered'),
+  })
+  .meta({ id: 'ListFeed' });
+
+const FEED_STATE = z
+  .object({
+    attempted_at: z.iso.datetime().nullable().describe('the last fetch'),
+    succeeded_at: z.iso.datetime().nullable().describe('the last fetch whose content is in force'),
+    next_at: z.iso.datetime().describe('the next fetch, at the earliest'),
+    failures: z.int().describe('fetches since then that changed nothing'),
+    etag: z.string().optional().describe('of the content in force'),
+    error: z
+      .object({ code: z.enum(FEED_ERRORS), reason: z.string(), at: z.iso.datetime() })
+      .nullable()
+      .describe('why the last fetch changed nothing; `null`: it succeeded, or there was none'),
+  })
+  .meta({ id: 'ListFeedState' });
+
 /** The body of a new list. */
 export const LIST_BODY = z.object({
   name: z
@@ -69,6 +129,7 @@ export const LIST_BODY = z.object({
     .meta({ examples: ['scanners'] }),
   kind: z.enum(LIST_KINDS).describe('what the entries are; it never changes'),
   entries: entries.optional(),
+  feed: FEED_BODY.optional(),
 });
 
 /** A list without its entries. */
@@ -81,6 +142,10 @@ export const LIST = z
     entry_count: z.int().describe('how many entries it has'),
     octets: z.int().describe('of its compiled form, at most'),
     version: z.int().describe('rises with each change of the entries'),
+    feed: FEED.optional().describe(
+      'where the entries are read from; absent: they are written through the API',
+    ),
+    feed_state: FEED_STATE.optional(),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
@@ -103,8 +168,28 @@ export function showList(row: ListRow): z.output<typeof LIST> {
     entry_count: row.entries,
     octets: row.octets,
     version: row.version,
+    ...(row.feed === null ? {} : { feed: settingsOf(row.feed) }),
+    ...(row.feed_state === null ? {} : { feed_state: showState(stateOf(row.feed_state)) }),
     created_at: timeText(row.created_at),
     updated_at: timeText(row.updated_at),
+  };
+}
+
+function showState({
+  attempted_at,
+  succeeded_at,
+  next_at,
+  failures,
+  etag,
+  error,
+}: ListFeedState): z.output<typeof FEED_STATE> {
+  return {
+    attempted_at: attempted_at === null ? null : timeText(attempted_at),
+    succeeded_at: succeeded_at === null ? null : timeText(succeeded_at),
+    next_at: timeText(next_at),
+    failures,
+    ...(etag === undefined ? {} : { etag }),
+    error: error === undefined ? null : { ...error, at: timeText(error.at) },
   };
 }
 

@@ -1,18 +1,13 @@
 /** Writes of named lists: what a body is read with, bounds, which domains a change reaches, and whether a list is in use. */
-import {
-  MAX_LISTS,
-  MAX_NAMED_ENTRIES,
-  MAX_PLAN_LIST_OCTETS,
-  MAX_SCANNED_ENTRIES,
-  MAX_SEALED_LIST,
-} from '../../../base/vocabulary/limits.ts';
+import { MAX_LISTS } from '../../../base/vocabulary/limits.ts';
 import type { ListJob, ReadListBody } from '../../compute/job.ts';
 import { readListBody } from '../../compute/read-list.ts';
+import { judgeSize as sizeProblem } from '../../lists/judge-size.ts';
 import type { NamingRule, ReachedDomain } from '../../store/repositories/list-uses.ts';
 import type { ListOwner } from '../../store/repositories/lists.ts';
 import type { ListRow } from '../../store/tables/lists.ts';
 import { MAX_LISTED_USES, NAMED_USES, READ_AT_ONCE_OCTETS } from '../operation/limits.ts';
-import { badRequest, conflict, forbidden, notFound, type Refusal } from '../operation/refusal.ts';
+import { badRequest, conflict, forbidden, notFound } from '../operation/refusal.ts';
 import type { Call, Writing } from '../operation/route.ts';
 import { showList, showUse } from './show.ts';
 
@@ -74,14 +69,16 @@ export interface EntryChange {
 
 const CHANGES = { replace: 'replaceEntries', add: 'addEntries', remove: 'removeEntries' } as const;
 
-/** Changes entries, all or none. @throws Refusal 400, 404, 412 */
+/** Changes entries, all or none. @throws Refusal 400, 404, 409, 412 */
 export async function changeEntries(
   w: Writing,
   list: ListOwner & Pick<ListRow, 'name'>,
   { how, read, id }: EntryChange,
 ): Promise<ListRow> {
-  const before = await present(w, list);
+  const before = await presentList(w, list);
   if (before.id !== id) throw notFound();
+  if (before.feed !== null)
+    throw conflict('the list has a feed, which its entries are read from; remove the feed to write them');
   const after = (await w.tx.lists[CHANGES[how]](id, read.packed, w.now))!;
   await judgeSize(w, after, before);
   // Once more: until the list was locked, rules of further domains may have come to name it.
@@ -92,7 +89,7 @@ export async function changeEntries(
 
 /** Deletes a list that no rule needs. @throws Refusal 404, 409, 412 */
 export async function removeList(w: Writing, list: ListOwner & Pick<ListRow, 'name'>): Promise<void> {
-  const before = await present(w, list);
+  const before = await presentList(w, list);
   const uses = await w.tx.lists.naming(list, MAX_LISTED_USES);
   if (uses.length > 0 && !(await hasHeir(w, before))) {
     throw conflict(
@@ -112,7 +109,7 @@ async function hasHeir(w: Writing, { domain_id, name, kind }: ListRow): Promise<
 }
 
 /** The list, after the comparison with `If-Match`; it and the domains that it reaches are locked. @throws Refusal 404, 412 */
-async function present(w: Writing, list: ListOwner & Pick<ListRow, 'name'>): Promise<ListRow> {
+export async function presentList(w: Writing, list: ListOwner & Pick<ListRow, 'name'>): Promise<ListRow> {
   // The domains first, as writes of rules lock them before the lists that they name.
   await w.tx.lists.reached(list);
   const row = await w.tx.lists.get(list, list.name);
@@ -121,32 +118,10 @@ async function present(w: Writing, list: ListOwner & Pick<ListRow, 'name'>): Pro
   return row;
 }
 
-/** Checks the bounds of a list whose entries have changed; one that shrinks is within them or nearer to them. @throws Refusal 400 */
+/** Checks the bounds of a list whose entries have changed. @throws Refusal 400 */
 async function judgeSize({ tx }: Writing, list: ListRow, before: ListRow): Promise<void> {
-  if (list.entries > MAX_NAMED_ENTRIES && list.entries > before.entries)
-    throw badRequest(
-      `entries: must be at most ${MAX_NAMED_ENTRIES} in a list, and with these there were ${list.entries}`,
-    );
-  if (list.scanned > MAX_SCANNED_ENTRIES && list.scanned > before.scanned) {
-    const most = `entries: at most ${MAX_SCANNED_ENTRIES} may have a star elsewhere than at one end`;
-    throw badRequest(
-      `${most}, and with these there were ${list.scanned}; write whole values, starts or ends`,
-    );
-  }
-  if (list.octets <= before.octets) return;
-  if (list.octets > MAX_SEALED_LIST) throw tooLarge('a list', MAX_SEALED_LIST, list.octets);
-  const all = (await tx.lists.list(list)).reduce((sum, { octets }) => sum + octets, 0);
-  if (all > MAX_OWNED_OCTETS)
-    throw tooLarge('all lists of a domain, and of an account,', MAX_OWNED_OCTETS, all);
-}
-
-/** Octets of all lists of a domain, and of an account: a plan names lists of both. */
-const MAX_OWNED_OCTETS = MAX_PLAN_LIST_OCTETS / 2;
-
-function tooLarge(what: string, most: number, found: number): Refusal {
-  return badRequest(
-    `entries: ${what} must have at most ${most} octets when compiled, and with these there were ${found}`,
-  );
+  const problem = await sizeProblem(tx, list, before);
+  if (problem !== null) throw badRequest(problem);
 }
 
 /** A change of a list. */

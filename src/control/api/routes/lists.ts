@@ -4,6 +4,7 @@ import { judgeListName } from '../../../rules/model/list-name.ts';
 import { showEntry } from '../../../rules/model/lists.ts';
 import { entryOf } from '../../store/repositories/list-entries.ts';
 import type { ListOwner } from '../../store/repositories/lists.ts';
+import { setFeed } from '../lists/feed.ts';
 import {
   ENTRIES_BODY,
   ENTRY,
@@ -22,9 +23,10 @@ import { type ApiRoute, type Call, message, type Operation, ok, operation } from
 import { messageShape } from '../operation/shapes.ts';
 
 /** Whose lists an operation is about. */
-type Of = 'domain' | 'account';
+export type ListsOf = 'domain' | 'account';
 
-const WHOSE = { domain: 'of the domain', account: 'of the account' } as const;
+/** The same in summaries. */
+export const WHOSE = { domain: 'of the domain', account: 'of the account' } as const;
 
 const CHANGES = {
   replace: 'Replace all entries',
@@ -52,20 +54,20 @@ export const LIST_ROUTES: readonly ApiRoute[] = (['domain', 'account'] as const)
 });
 
 /** Whose lists the path means. */
-function ownerOf(of: Of, call: Pick<Call<unknown>, 'caller' | 'domain'>): ListOwner {
+export function ownerOf(of: ListsOf, call: Pick<Call<unknown>, 'caller' | 'domain'>): ListOwner {
   return of === 'domain'
     ? { account_id: null, domain_id: call.domain.id }
     : { account_id: call.caller.account_id, domain_id: null };
 }
 
 /** The name in the path. @throws Refusal 404 for one that no list can have */
-function nameOf({ params }: Pick<Call<unknown>, 'params'>): string {
+export function nameOf({ params }: Pick<Call<unknown>, 'params'>): string {
   const name = params['listName'] ?? '';
   if (judgeListName(name) !== null) throw notFound();
   return name;
 }
 
-function list(of: Of): Operation {
+function list(of: ListsOf): Operation {
   return operation({
     summary: `Named lists ${WHOSE[of]}, by name`,
     response: z.array(LIST),
@@ -75,20 +77,24 @@ function list(of: Of): Operation {
   });
 }
 
-function create(of: Of): Operation {
+function create(of: ListsOf): Operation {
   return operation<Buffer>({
     summary: `Add a named list ${WHOSE[of]}; rules name it by \`@\` and its name`,
     body: { kind: 'large', schema: LIST_BODY },
     response: LIST,
-    statuses: [403, 409],
+    statuses: [403, 409, 503],
     async handle(call) {
       const made = await readBodyOf(call, { read: 'list', of: null });
-      return call.write(async (w) => ok(showList(await createList(w, ownerOf(of, call), made))));
+      return call.write(async (w) => {
+        const row = await createList(w, ownerOf(of, call), made);
+        const { feed } = made;
+        return ok(showList(feed === undefined ? row : await setFeed(w, call.services, { list: row, feed })));
+      });
     },
   });
 }
 
-function read(of: Of): Operation {
+function read(of: ListsOf): Operation {
   return operation({
     summary: `One named list ${WHOSE[of]}, with the rules that name it`,
     response: USED_LIST,
@@ -105,7 +111,7 @@ function read(of: Of): Operation {
   });
 }
 
-function remove(of: Of): Operation {
+function remove(of: ListsOf): Operation {
   return operation({
     summary: `Delete a named list ${WHOSE[of]} that no rule names`,
     response: messageShape,
@@ -121,7 +127,7 @@ function remove(of: Of): Operation {
 }
 
 /** `GET …/entries`: page by page; `Link` leads to the next one. */
-function entries(of: Of): Operation {
+function entries(of: ListsOf): Operation {
   return operation({
     summary: `Entries of a named list ${WHOSE[of]} in order, page by page`,
     query: z.object({
@@ -150,11 +156,12 @@ function entries(of: Of): Operation {
 }
 
 /** `PUT`, `POST`, `DELETE …/entries`: all or none; `If-Match` is the ETag of the list. */
-function change(of: Of, how: EntryChange['how']): Operation {
+function change(of: ListsOf, how: EntryChange['how']): Operation {
   return operation<Buffer>({
     summary: `${CHANGES[how]} of a named list ${WHOSE[of]}; all or none`,
     body: { kind: 'large', schema: how === 'remove' ? KEYS_BODY : ENTRIES_BODY },
     response: LIST,
+    statuses: [409],
     async handle(call) {
       const [owner, name] = [ownerOf(of, call), nameOf(call)];
       const known = await call.latest.lists.get(owner, name);

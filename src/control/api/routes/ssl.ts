@@ -1,7 +1,6 @@
 /** Certificates of a domain: listed, parsed, uploaded, removed. No answer, audit entry or error has anything of a key. */
 import { requestCertificate } from '../../certificates/issuance/request.ts';
 import { judgeUpload } from '../../certificates/judge.ts';
-import { type KeyRing, SecretsKeyFault } from '../../certificates/key-ring.ts';
 import { renewSet } from '../../certificates/make-set.ts';
 import {
   CERTIFICATE,
@@ -16,22 +15,10 @@ import {
 } from '../../certificates/shapes.ts';
 import { storeUpload } from '../../certificates/upload.ts';
 import { formBody, idOf, wrongInput } from '../operation/read-request.ts';
-import { badRequest, conflict, notFound, Refusal } from '../operation/refusal.ts';
-import { message, ok, operation, type Services } from '../operation/route.ts';
+import { badRequest, conflict, notFound } from '../operation/refusal.ts';
+import { message, ok, operation } from '../operation/route.ts';
 import { messageShape } from '../operation/shapes.ts';
-
-/** Runs work that needs the secrets key. @throws Refusal 503 where the server has none, or cannot read it */
-async function withKey<T>({ secretsKey }: Services, work: (ring: KeyRing) => Promise<T>): Promise<T> {
-  const remedy = 'the operator names one with `--secrets-key`';
-  if (secretsKey == null)
-    throw new Refusal(503, `this server has no secrets key to encrypt private keys with; ${remedy}`);
-  try {
-    return await work(secretsKey);
-  } catch (error) {
-    if (!(error instanceof SecretsKeyFault)) throw error;
-    throw new Refusal(503, `the secrets key of this server cannot be used; ${remedy}`);
-  }
-}
+import { withKey } from '../operation/with-key.ts';
 
 /** `GET /domains/{domain}/ssl/`. */
 export const list = operation({
@@ -70,7 +57,7 @@ export const upload = operation({
   async handle({ body, domain, now, services, write }) {
     const { usable, diagnostics } = judgeUpload(body, { domain: domain.name, now });
     if (usable === null) throw wrongInput(diagnostics);
-    return withKey(services, (ring) =>
+    return withKey(services, 'private keys', (ring) =>
       write(async (w) => {
         const upload = { domainId: w.domain.id, certificate: usable, ring, now };
         const outcome = await storeUpload(w.tx, upload);
@@ -114,7 +101,7 @@ export const remove = operation({
   statuses: [409, 503],
   async handle({ params, now, services, write }) {
     const id = idOf(params['certificateId']);
-    return withKey(services, (ring) =>
+    return withKey(services, 'private keys', (ring) =>
       write(async (w) => {
         const row = (await w.tx.certificates.list(w.domain.id)).find((one) => one.id === id);
         if (row === undefined) throw notFound();

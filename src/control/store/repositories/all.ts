@@ -22,6 +22,7 @@ import { domainReads, domainWrites, scanReads, scanWrites } from './domains.ts';
 import { draftReads, draftWrites, invariantReads, invariantWrites } from './drafts.ts';
 import { groupReads, groupWrites } from './groups.ts';
 import { issuanceReads, issuanceWrites } from './issuance.ts';
+import { listFeedReads, listFeedWrites } from './list-feeds.ts';
 import { listReads, listWrites } from './lists.ts';
 import { nodeReads, nodeWrites } from './nodes.ts';
 import { notificationReads } from './notification-reads.ts';
@@ -66,6 +67,7 @@ export const READS = {
   drafts: draftReads,
   invariants: invariantReads,
   lists: listReads,
+  listFeeds: listFeedReads,
   audit: auditReads,
   outbox: outboxReads,
   plans: planReads,
@@ -101,6 +103,7 @@ export const WRITES = {
   drafts: draftWrites,
   invariants: invariantWrites,
   lists: listWrites,
+  listFeeds: listFeedWrites,
   audit: auditWrites,
   outbox: outboxWrites,
   plans: planWrites,

@@ -4,7 +4,7 @@ import { invoices, quotaNotices, suspensions, ticketMessages, tickets, wallets }
 import { acmeAccounts, certificateOrders, certificateSets, certificates } from './certificates.ts';
 import type { Queried, Table } from './describe.ts';
 import { domainGroups, domainMembers, domains, invitations, recordScans, subscriptions } from './domains.ts';
-import { listBlobs, listEntries, lists, listUses, planLists, publishedListUses } from './lists.ts';
+import { listBlobs, listEntries, listFeeds, lists, listUses, planLists, publishedListUses } from './lists.ts';
 import { cacheContents, nodeAllowances, nodeBatches, nodeReports, nodes, nodeTokens } from './nodes.ts';
 import {
   accountContacts,
@@ -85,6 +85,7 @@ const TABLES = {
   cache_purges: cachePurges,
   lists,
   list_entries: listEntries,
+  list_feeds: listFeeds,
   list_blobs: listBlobs,
   plan_lists: planLists,
   list_uses: listUses,

@@ -36,7 +36,7 @@ export const lists = table(
     sealed_version: integer().nullable(),
     /** Where its entries are fetched from, as JSON text; `null`: they are written through the API. */
     feed: json().nullable(),
-    /** How the last fetch ended, as JSON text. */
+    /** How the last fetch ended, as JSON text; `null`: it has no feed. */
     feed_state: json().nullable(),
     created_at: time(),
     updated_at: time(),
@@ -92,6 +92,34 @@ export const listBlobs = table('list_blobs', 24, {
   created_at: time(),
   bytes: bytes(),
 });
+
+/** When the feeds of lists are fetched, and by which process. */
+export const listFeeds = table(
+  'list_feeds',
+  24,
+  {
+    list_id: integer().key().references(lists, 'cascade'),
+    /** What is sent as `Authorization`, encrypted; `null`: nothing. */
+    sealed_header: bytes().nullable(),
+    /** When it is fetched next. */
+    due_at: time(),
+    /** Identifies the claim: a process that claims the feed later has another one, as a change of the feed has. */
+    claim: integer().preset(0),
+    claimed_until: time().preset(0),
+  },
+  { indexes: { list_feeds_by_due: ['due_at'] } },
+);
+
+/** A feed that this process fetches. */
+export interface ClaimedFeed extends Pick<RowOf<typeof listFeeds>, 'list_id' | 'sealed_header' | 'claim'> {
+  /** Whose turn it is: the account that has the list, or the domain of the list. */
+  readonly account_id: number;
+}
+
+/** The encrypted header of a feed. */
+export interface SealedHeaderRow extends Pick<RowOf<typeof listFeeds>, 'list_id'> {
+  readonly sealed_header: Uint8Array;
+}
 
 /** The sealed lists that stored plans refer to. */
 export const planLists = table(
