@@ -11,7 +11,8 @@ import { compile, seal } from '../../src/engine/compiler/index.ts';
 import { type Decision, type EdgeRequest, loadPlan } from '../../src/engine/evaluator/index.ts';
 import { openPlan } from '../../src/engine/plan/seal.ts';
 import type { ObjectKeys, RuleSet } from '../../src/rules/model/types.ts';
-import { generateCase } from './generate.ts';
+import { generateCase, seeded } from './generate.ts';
+import { withLists } from './generate-lists.ts';
 import { SHOP, SHOP_REQUESTS } from './golden-shop.ts';
 
 /** What a golden plan's JSON file holds, beside the plan of the same name. */
@@ -56,13 +57,17 @@ function shopKeys(): ObjectKeys {
   };
 }
 
-/** The golden plans of the current version: the generator's seed 7, and a small shop written by hand. */
+/** The golden plans of the current compiler: the generator's seed 7 with and without newer words, and a small shop written by hand. */
 export function makeGoldenPlans(): readonly GoldenPlan[] {
   const { ruleSet, requests } = generateCase(7, 24);
+  const conditions = generateCase(7, 24, { conditions: { share: 0.6 } });
+  const words = generateCase(7, 24, { answers: 0.5, conditions: { share: 0.3 }, headers: 6 });
   const keyed = { ...SHOP, keys: shopKeys() };
   return [
     makeGolden('seed-7', ruleSet, requests),
     makeGolden('shop', SHOP, SHOP_REQUESTS),
     makeGolden('shop-keyed', keyed, SHOP_REQUESTS),
+    makeGolden('conditions', conditions.ruleSet, conditions.requests),
+    makeGolden('lists', withLists(seeded(7), words.ruleSet, 0.3), words.requests),
   ];
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Entitlements } from '../../accounts/entitlements.ts';
 import { MAX_RECOMMENDATIONS } from '../../recommendations/limits.ts';
-import { type ReadListEntries, readEntries } from '../../recommendations/read-facts.ts';
+import { type ReadEntries, readEntries } from '../../recommendations/read-facts.ts';
 import { RECOMMENDATION } from '../../recommendations/shapes.ts';
 import { nextPage, queryNumber } from '../operation/read-request.ts';
 import { type Call, jsonText, operation } from '../operation/route.ts';
@@ -50,7 +50,7 @@ interface Page {
 async function entriesFor(
   { services, domain, caller, latest }: Call<unknown>,
   { logs_enabled }: Entitlements,
-): Promise<ReadListEntries | null> {
+): Promise<ReadEntries | null> {
   const { logs, clock } = services;
   if (!logs_enabled || logs === undefined) return null;
   return readEntries({ logs, tx: latest, domain, account: caller.account_id, clock });
