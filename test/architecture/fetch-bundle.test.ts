@@ -13,10 +13,11 @@ const ENTRY = new URL('../../src/edge/middleware/fetch/index.ts', import.meta.ur
 
 /**
  * Octets, minified. Raised only with a reason: a Worker of Cloudflare's free plan holds 3 MB gzipped. The grammars of the WAF, what
- * reads bodies and look-around take 140,000, or 55,000 gzipped; conditions of rules 12,000, or 4,000 gzipped.
+ * reads bodies and look-around take 140,000, or 55,000 gzipped; conditions of rules 12,000, or 4,000 gzipped;
+ * captures of redirects 800, or 400 gzipped.
  */
 const MOST_OCTETS = 857_000;
-const MOST_GZIPPED = 280_000;
+const MOST_GZIPPED = 281_000;
 
 let bundle: Bundle;
 beforeAll(async () => {

@@ -7,10 +7,10 @@ import { buildPage } from '../../src/page/panel/build-page.ts';
 
 /**
  * Octets of gzip: of the script that draws the page, and of the evaluator that an ordinary plan needs; raised from 56 KiB for
- * conditions of rules, which take 4 KiB.
+ * conditions of rules, which take 4 KiB, and from 61 KiB for captures of redirects.
  */
 const MOST_PAGE = 41 * 1024;
-const MOST_EVALUATOR = 61 * 1024;
+const MOST_EVALUATOR = 62 * 1024;
 
 let built: BuildResult<{ metafile: true }>;
 beforeAll(async () => {

@@ -7,8 +7,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import type { EdgeRequest } from '../../src/engine/evaluator/index.ts';
 import { createOracle, type OracleEnv } from '../oracle/index.ts';
-import { generateCase } from '../support/generate.ts';
+import { generateCase, seeded } from '../support/generate.ts';
 import { tagsByKey } from '../support/generate-conditions.ts';
+import { withLists } from '../support/generate-lists.ts';
 import { wordProgram } from '../support/generate-waf.ts';
 import { loadRuleSet } from '../support/load.ts';
 import { sizeOf } from '../support/size.ts';
@@ -22,7 +23,11 @@ test(`agrees with the oracle on ${PAIRS} rule sets and requests`, { timeout: 3_6
 });
 
 function compareCase(seed: number): void {
-  const made = generateCase(seed, REQUESTS, { conditions: { share: 0.3, strayTags: true } });
+  const options = { answers: 0.3, conditions: { share: 0.3, strayTags: true } };
+  const generated = generateCase(seed, REQUESTS, options);
+  // Every third rule set names lists.
+  const made =
+    seed % 3 === 0 ? { ...generated, ruleSet: withLists(seeded(seed), generated.ruleSet, 0.3) } : generated;
   const { ruleSet, requests, env: given } = keyed(made, seed);
   const env: OracleEnv = { ...given, waf: seed % 3 === 0 ? null : wordProgram };
   const oracle = createOracle(ruleSet, env);

@@ -136,6 +136,7 @@ function ruleSets(): { readonly ruleSet: RuleSet; readonly requests: readonly Ed
   const found = [];
   for (let seed = 1; found.length < SETS; seed++) {
     const { ruleSet, requests } = generateCase(seed, Math.ceil(REQUESTS / SETS), {
+      answers: 0.3,
       conditions: { share: 0.3 },
     });
     if (ruleSet.domain.status !== 'active' || ruleSet.domain.suspended) continue;

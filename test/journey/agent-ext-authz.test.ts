@@ -203,7 +203,10 @@ describe('decisions through the gRPC door', () => {
   test('a generated request gets what `evaluate` decides', { timeout: 600_000 }, async () => {
     const actions = new Map<string, number>();
     for (let seed = FIRST_SEED; seed < FIRST_SEED + RULE_SETS; seed++) {
-      const { ruleSet, env, requests } = generateCase(seed, 180, { conditions: { share: 0.3 } });
+      const { ruleSet, env, requests } = generateCase(seed, 180, {
+        answers: 0.3,
+        conditions: { share: 0.3 },
+      });
       const withWaf = { ...env, waf: seed % 3 === 0 ? null : wordProgram };
       const rig = await openDoorRig({ ruleSet, evaluator: optionsOf(withWaf) });
       const reference = loadRuleSet(ruleSet, { ...withWaf, revision: 1 });

@@ -59,6 +59,41 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     expect(results).toEqual([{ index: 0, id: null, ok: false, error: expect.stringMatching(sentence) }]);
   });
 
+  test('the status of a drop rule is in its answer if it is another one than 403, and 403 removes it', async () => {
+    const { path, body } = await addRule('drop', { path_includes: ['/gone'] });
+    expect(Object.keys(body)).not.toContain('status');
+    expect((await ask('PUT', path, { status: 410 })).body).toMatchObject({ status: 410 });
+    expect((await ask('GET', path)).body.status).toBe(410);
+    expect((await ask('PUT', path, { priority: 7 })).body).toMatchObject({ status: 410, priority: 7 });
+    const removed = (await ask('PUT', path, { status: 403 })).body;
+    expect({ ...removed, updated_at: '' }).toEqual({ ...body, priority: 7, updated_at: '' });
+    const refused = await ask('PUT', path, { status: 418 });
+    expect([refused.status, refused.body.error]).toEqual([
+      400,
+      expect.stringMatching(/^status: must be one of/),
+    ]);
+  });
+
+  test('a redirect takes captures beside regexes alone, and `literal` removes the mode', async () => {
+    const regex = { path_match_type: 'regex', path_includes: ['^/old/(.*)$'], target: '/new/$1' };
+    const { path, body } = await addRule('redirect', { ...regex, target_mode: 'captures' });
+    expect(body['target_mode']).toBe('captures');
+    for (const [change, sentence] of [
+      [
+        { path_match_type: 'wildcard', path_includes: ['/old/*'] },
+        /^target_mode: .*set `path_match_type` to `regex`/,
+      ],
+      [{ path_includes: ['^/old/.*$'] }, /^target: refers to a group that no entry of `path_includes` has/],
+      [{ target: 'https://$1.example/' }, /^target: must name an ASCII host/],
+      [{ preserve_path: true }, /^preserve_path: must not be true while `target_mode` is `captures`/],
+    ] as const) {
+      const refused = await ask('PUT', path, change);
+      expect([refused.status, refused.body.error]).toEqual([400, expect.stringMatching(sentence)]);
+    }
+    const literal = (await ask('PUT', path, { target_mode: 'literal' })).body;
+    expect(Object.keys(literal)).not.toContain('target_mode');
+  });
+
   test('a rule that only an earlier version accepts can be read and toggled; other changes are 400', async () => {
     const { path, body } = await addRule('captcha', { path_includes: ['/api/*'] });
     const key = { domain_id: subject.domain.id, type: 'captcha', id: Number(body['id']) } as const;

@@ -188,7 +188,7 @@ describe('in a browser', requires(missingBrowser()), () => {
     let compared = 0;
     let limited = 0;
     for (let seed = 1; compared < REQUESTS && seed <= MOST_SEEDS; seed++) {
-      const { ruleSet, requests } = generateCase(seed, 100, { conditions: { share: 0.3 } });
+      const { ruleSet, requests } = generateCase(seed, 100, { answers: 0.3, conditions: { share: 0.3 } });
       const text = writable(ruleSet);
       if (text === null) continue;
       writeFileSync(file, text);

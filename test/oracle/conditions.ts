@@ -1,6 +1,7 @@
 /** Whether the conditions of a rule hold for a request (semantics §12). Every member must; a member that is absent asks nothing. */
 import type { Conditions, ValueCondition } from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
+import { listed } from './filters.ts';
 import { covers } from './ip.ts';
 import { isFingerprint } from './patterns.ts';
 import { compares, cookieValues, headerValues, queryValues, type ReadValue, valueHolds } from './values.ts';
@@ -46,16 +47,19 @@ export function conditionsHold(conditions: Conditions | undefined, facts: Facts,
   const { request, ip, country, asn, ja4, query } = facts;
   const { headers } = request;
   const agents = headerValues(headers, 'user-agent');
+  const any = (entry: string, has: (one: string) => boolean) => listed(entry, facts).some(has);
   const agent = { comparison: 'wildcard', ignoreCase: true } as const;
   return (
     tokenHolds(conditions.methods, facts.method) &&
     tokenHolds(conditions.schemes, facts.scheme) &&
-    inclusionHolds(conditions.ips, (entry) => ip !== null && covers(entry, ip)) &&
-    inclusionHolds(conditions.countries, (entry) => entry === country) &&
-    inclusionHolds(conditions.asns, (entry) => entry === asn) &&
+    inclusionHolds(conditions.ips, (entry) => ip !== null && any(entry, (one) => covers(one, ip))) &&
+    inclusionHolds(conditions.countries, (entry) => any(entry, (one) => one === country)) &&
+    inclusionHolds(conditions.asns, (entry) => any(String(entry), (one) => one === String(asn))) &&
     botHolds(conditions, facts.bot) &&
     inclusionHolds(conditions.ja4, (entry) => isFingerprint(entry, ja4)) &&
-    inclusionHolds(conditions.user_agents, (entry) => agents.some((line) => compares(line, entry, agent))) &&
+    inclusionHolds(conditions.user_agents, (entry) =>
+      any(entry, (one) => agents.some((line) => compares(line, one, agent))),
+    ) &&
     inclusionHolds(conditions.tags, tagged) &&
     all(conditions.headers, (name) => headerValues(headers, name)) &&
     all(conditions.query, (name) => queryValues(query, name)) &&

@@ -7,7 +7,15 @@ import type { Facts } from './facts.ts';
 import { ruleMatches } from './filters.ts';
 import { altOrigin, type Origins, poolOrigin, recordOrigin, routeOrigin } from './origins.ts';
 import type { Rates, RateVerdict } from './rates.ts';
-import { cachedQuery, cacheKey, isOwnUrl, redirectLocation, rewritePath, rewriteQuery } from './rewrite.ts';
+import {
+  cachedQuery,
+  cacheKey,
+  isOwnUrl,
+  redirectEntry,
+  redirectLocation,
+  rewritePath,
+  rewriteQuery,
+} from './rewrite.ts';
 import type {
   CacheDirective,
   Decision,
@@ -133,7 +141,7 @@ function isAcme({ method, path, query }: Facts): boolean {
 function dropPhase(run: Run): Ending | null {
   for (const rule of matching(run, 'drop')) {
     record(run, rule, 'block');
-    if (acts(run, rule)) return block(run, rule);
+    if (acts(run, rule)) return { ...block(run, rule), status: rule.status ?? 403 };
   }
   return null;
 }
@@ -220,10 +228,20 @@ function redirectPhase(run: Run): Ending | null {
   if (run.pinned !== null || isAcme(run.facts)) return null;
   for (const rule of matching(run, 'redirect')) {
     const location = redirectLocation(rule, run.facts);
+    if (typeof location === 'number') {
+      record(run, rule, 'refuse');
+      if (acts(run, rule)) return { action: 'refuse', status: location, rule: ref(run, rule) };
+      continue;
+    }
     const own = isOwnUrl(location, run.facts);
     record(run, rule, own ? 'self_redirect' : 'redirect');
     if (!own && acts(run, rule)) {
-      return { action: 'redirect', status: rule.status_code, rule: ref(run, rule), location };
+      return {
+        action: 'redirect',
+        status: redirectEntry(rule, run.facts)?.status ?? rule.status_code,
+        rule: ref(run, rule),
+        location,
+      };
     }
   }
   return null;
@@ -245,12 +263,12 @@ function captchaPhase(run: Run): Ending | null {
   return solved(run, asker) ? null : challenge(run, asker);
 }
 
-/** The rewrite rule that acts, and the path it makes; a `null` path refuses the request. */
-function chooseRewrite(run: Run): { rule: RewriteRule; path: string | null } | null {
+/** The rewrite rule that acts, and the path it makes, or the status that refuses the request. */
+function chooseRewrite(run: Run): { rule: RewriteRule; path: string | 400 | 414 } | null {
   if (run.pinned !== null || isAcme(run.facts)) return null;
   for (const rule of matching(run, 'rewrite')) {
     const path = rewritePath(rule, run.facts);
-    record(run, rule, path === null ? 'refuse' : 'rewrite');
+    record(run, rule, typeof path === 'number' ? 'refuse' : 'rewrite');
     if (acts(run, rule)) return { rule, path };
   }
   return null;
@@ -292,13 +310,14 @@ function chooseOrigin(run: Run): { rule: RuleRef | null; origin: Origin } {
 
 function forwardPhase(run: Run): Ending {
   const rewrite = chooseRewrite(run);
-  if (rewrite?.path === null) return { action: 'refuse', status: 400, rule: ref(run, rewrite.rule) };
+  const path = rewrite?.path ?? run.facts.forwarded;
+  if (typeof path === 'number') return { action: 'refuse', status: path, rule: ref(run, rewrite!.rule) };
   const { rule: cacheRule, cache } = chooseCache(run);
   return {
     action: 'forward',
     status: null,
     ...chooseOrigin(run),
-    path: rewrite?.path ?? run.facts.forwarded,
+    path,
     query: rewriteQuery(rewrite?.rule ?? null, cachedQuery(cacheRule, run.facts)),
     cache,
   };

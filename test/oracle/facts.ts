@@ -6,6 +6,10 @@ import { defaultPort, readTarget, type Target } from './path.ts';
 import type { EdgeRequest } from './types.ts';
 
 export interface Facts extends Target {
+  /** The entries of lists by `@name`. */
+  readonly lists: ReadonlyMap<string, readonly string[]>;
+  /** The entries of lists of redirects by `@name`. */
+  readonly redirects: ReadonlyMap<string, readonly Redirected[]>;
   readonly request: EdgeRequest;
   readonly scheme: 'http' | 'https';
   readonly method: unknown;
@@ -92,11 +96,22 @@ function hostText(value: unknown): string | null {
   return text(Array.isArray(value) && value.length === 1 ? value[0] : value);
 }
 
+/** An entry of a list of redirects. */
+export interface Redirected {
+  readonly from: string;
+  readonly to: string;
+  /** Absent: the status of the rule. */
+  readonly status?: number | undefined;
+}
+
 /** Where requests arrive: a domain, its records, and the clock for requests without a `now`. */
 export interface Place {
   readonly domain: Domain;
   readonly named: readonly NamedRecord[];
   readonly clock: () => number;
+  /** The entries of lists by `@name`; absent: there is no list. */
+  readonly lists?: ReadonlyMap<string, readonly string[]>;
+  readonly redirects?: ReadonlyMap<string, readonly Redirected[]>;
 }
 
 function listenerPort(port: unknown, scheme: 'http' | 'https'): number {
@@ -105,7 +120,10 @@ function listenerPort(port: unknown, scheme: 'http' | 'https'): number {
 }
 
 /** The facts of a request, or the status it is refused with. */
-export function gate(given: EdgeRequest, { domain, named, clock }: Place): Facts | number {
+export function gate(
+  given: EdgeRequest,
+  { domain, named, clock, lists = new Map(), redirects = new Map() }: Place,
+): Facts | number {
   const request: Record<string, unknown> = isObject(given) ? given : {};
   const scheme = text(request['scheme'])?.toLowerCase() === 'http' ? 'http' : 'https';
   const sentHost = hostText(request['host']);
@@ -120,6 +138,8 @@ export function gate(given: EdgeRequest, { domain, named, clock }: Place): Facts
   return {
     ...target,
     ...authority,
+    lists,
+    redirects,
     request: given,
     scheme,
     method: request['method'],

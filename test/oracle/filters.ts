@@ -5,6 +5,7 @@ import type { Facts } from './facts.ts';
 import { normaliseHostEntry } from './host.ts';
 import { covers } from './ip.ts';
 import { compiledRegex, isFingerprint, matchPieces } from './patterns.ts';
+import { redirectEntry } from './rewrite.ts';
 import { percentDecode } from './text.ts';
 
 type Test = (text: string) => boolean;
@@ -40,8 +41,18 @@ export function entryTest(subject: 'host' | 'path', type: string, entry: string)
   return known;
 }
 
-function hostMatches(rule: RuleCommon, host: string): boolean {
-  const matches = (entry: string) => entryTest('host', rule.host_match_type, entry)(host);
+/** The entries of the list that an entry names (semantics §13); the entry itself if it names none. */
+export function listed(entry: string, { lists }: Pick<Facts, 'lists'>): readonly string[] {
+  return entry.startsWith('@') ? (lists.get(entry) ?? []) : [entry];
+}
+
+function hostMatches(rule: RuleCommon, facts: Facts): boolean {
+  const { host } = facts;
+  const matches = (entry: string) => {
+    if (rule.host_match_type === 'regex' || !entry.startsWith('@'))
+      return entryTest('host', rule.host_match_type, entry)(host);
+    return listed(entry, facts).some((one) => entryTest('host', 'wildcard', one)(host));
+  };
   const includes = rule.host_pattern === '' ? rule.host_includes : [rule.host_pattern, ...rule.host_includes];
   return (includes.length === 0 || includes.some(matches)) && !rule.host_excludes.some(matches);
 }
@@ -52,8 +63,14 @@ export function pathForms(facts: Facts): readonly string[] {
 }
 
 function pathMatches(rule: Rule & PathFilter, facts: Facts): boolean {
+  if (rule.type === 'redirect' && rule.targets !== undefined && redirectEntry(rule, facts) === null)
+    return false;
   const forms = pathForms(facts);
-  const test = (entry: string) => entryTest('path', rule.path_match_type, entry);
+  const test = (entry: string) => {
+    if (rule.path_match_type === 'regex' || !entry.startsWith('@'))
+      return entryTest('path', rule.path_match_type, entry);
+    return (form: string) => listed(entry, facts).some((one) => entryTest('path', 'wildcard', one)(form));
+  };
   const either = (entry: string) => forms.some(test(entry));
   const both = (entry: string) => forms.every(test(entry));
   const [included, excluded] = rule.type === 'cache' ? [both, either] : [either, both];
@@ -71,8 +88,10 @@ function typeMatches(rule: Rule, facts: Facts): boolean {
   const { ip, country, bot } = facts;
   switch (rule.type) {
     case 'drop': {
-      const countryListed = country !== null && rule.countries.includes(country);
-      const ipListed = ip !== null && rule.ips.some((entry) => covers(entry, ip));
+      const countries = rule.countries.flatMap((entry) => listed(entry, facts));
+      const countryListed = country !== null && countries.includes(country);
+      const ipListed =
+        ip !== null && rule.ips.some((entry) => listed(entry, facts).some((one) => covers(one, ip)));
       return (
         (rule.countries.length === 0 || countryListed === (rule.country_match_type === 'include')) &&
         (rule.ips.length === 0 || ipListed === (rule.ip_match_type === 'include'))
@@ -96,7 +115,7 @@ export function ruleMatches(rule: Rule, facts: Facts, tagged: Tagged): boolean {
   return (
     rule.enabled &&
     (rule.record_ids.length === 0 || facts.records.some((record) => rule.record_ids.includes(record.id))) &&
-    hostMatches(rule, facts.host) &&
+    hostMatches(rule, facts) &&
     (!('path_includes' in rule) || pathMatches(rule, facts)) &&
     typeMatches(rule, facts) &&
     conditionsHold(rule.conditions, facts, tagged)

@@ -32,7 +32,24 @@ export function createOracle(ruleSet: RuleSet, env: OracleEnv = {}): Oracle {
     developerUntil: until === null ? null : Date.parse(until),
   };
   const { domain, records } = ruleSet;
-  const place: Place = { domain, named: nameRecords(domain.name, records), clock: env.now ?? Date.now };
+  const lists = new Map(
+    (ruleSet.lists ?? []).map((list) => [
+      `@${list.name}`,
+      'entries' in list ? list.entries.map(({ value }) => value) : [],
+    ]),
+  );
+  const redirects = new Map(
+    (ruleSet.lists ?? []).map((list) => [
+      `@${list.name}`,
+      'entries' in list
+        ? list.entries.flatMap(({ value, to, status }) =>
+            to === undefined ? [] : [{ from: value, to, status }],
+          )
+        : [],
+    ]),
+  );
+  const named = nameRecords(domain.name, records);
+  const place: Place = { domain, named, clock: env.now ?? Date.now, lists, redirects };
   return {
     evaluate(request) {
       const facts = gate(request, place);

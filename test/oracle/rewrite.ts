@@ -1,6 +1,6 @@
 /** What rewrite, redirect and cache rules make of a URL (semantics §5 rewrite, redirect, cache). */
 import type { CacheRule, RedirectRule, RewriteRule } from '../../src/rules/model/types.ts';
-import type { Facts } from './facts.ts';
+import type { Facts, Redirected } from './facts.ts';
 import { pathForms } from './filters.ts';
 import { parseAuthority } from './host.ts';
 import { defaultPort, hasDotSegment } from './path.ts';
@@ -63,7 +63,7 @@ function sentFor(units: readonly Unit[], from: number, part: string): string {
 }
 
 /** Looks up a group of the first include entry that matches; `null` for one that is unset or unknown. */
-function groupsOf(rule: RewriteRule, facts: Facts): (name: string) => string | null {
+function groupsOf(rule: RewriteRule | RedirectRule, facts: Facts): (name: string) => string | null {
   for (const entry of rule.path_includes) {
     for (const path of pathForms(facts)) {
       const regex = compiledRegex(entry, { ignoreCase: false });
@@ -82,18 +82,24 @@ function groupsOf(rule: RewriteRule, facts: Facts): (name: string) => string | n
   return () => null;
 }
 
-/** The path the origin gets; `null` when the outcome holds a dot segment and the request is refused. */
-export function rewritePath(rule: RewriteRule, facts: Facts): string | null {
+/** A text with the groups of a rule in their places. */
+function substituted(text: string, group: (name: string) => string): string {
+  return text.replace(/\$(?:\$|([0-9]+)|\{(\w+)\})/g, (reference, digits?: string, name?: string) =>
+    reference === '$$' ? '$' : group((digits ?? name)!),
+  );
+}
+
+/** The path the origin gets, or the status that refuses a request whose path holds a dot segment or is too long. */
+export function rewritePath(rule: RewriteRule, facts: Facts): string | 400 | 414 {
   if (rule.path_target === '') return facts.forwarded;
   let path = rule.path_target;
   if (rule.path_match_type === 'regex') {
     const group = groupsOf(rule, facts);
-    path = path.replace(/\$(?:\$|([0-9]+)|\{(\w+)\})/g, (reference, digits?: string, name?: string) =>
-      reference === '$$' ? '$' : (group((digits ?? name)!) ?? ''),
-    );
+    path = substituted(path, (name) => group(name) ?? '');
   }
   path = encodeUri(path.replace(/^\/+/, '/'));
-  return hasDotSegment(percentDecode(path)) ? null : path;
+  if (path.length > 16_384) return 414;
+  return hasDotSegment(percentDecode(path)) ? 400 : path;
 }
 
 /** The query the origin gets; `kept` is what the cache rule, if any, left of the visitor's. */
@@ -146,9 +152,29 @@ function cut(url: string): Parts {
   return { scheme, authority, path, query, fragment };
 }
 
-/** The `Location` of a redirect. */
-export function redirectLocation(rule: RedirectRule, facts: Facts): string {
-  const target = cut(rule.target);
+/** A target whose groups are in their places, part by part. */
+function computed(target: Parts, rule: RedirectRule, facts: Facts): Parts {
+  const group = groupsOf(rule, facts);
+  const plain = (text: string): string => substituted(text, (name) => group(name) ?? '');
+  const path = plain(target.path);
+  return {
+    ...target,
+    path: target.scheme === '' ? path.replace(/^\/+/, '/') : path,
+    query: substituted(target.query, (name) => (group(name) ?? '').replace(/[&+]/g, encodeURIComponent)),
+    fragment: plain(target.fragment),
+  };
+}
+
+/** The `Location` of a redirect; the status of a refusal if its groups make none. */
+export function redirectLocation(given: RedirectRule, facts: Facts): string | number {
+  const rule = { ...given, target: redirectEntry(given, facts)?.to ?? given.target };
+  if (rule.target_mode !== 'captures') return wholeLocation(cut(rule.target), rule, facts);
+  const location = wholeLocation(computed(cut(rule.target), rule, facts), rule, facts);
+  if (location.length > 16_384) return 414;
+  return hasDotSegment(percentDecode(cut(location).path)) ? 400 : location;
+}
+
+function wholeLocation(target: Parts, rule: RedirectRule, facts: Facts): string {
   const origin = target.scheme === '' ? '' : `${target.scheme}://${target.authority}`;
   const path = rule.preserve_path
     ? `${target.path.replace(/\/+$/, '')}/${facts.forwarded.replace(/^\/+/, '')}`
@@ -159,6 +185,14 @@ export function redirectLocation(rule: RedirectRule, facts: Facts): string {
     query += joint + facts.query;
   }
   return encodeUri(origin + path + query + target.fragment);
+}
+
+/** The entry of a redirect's list for the request's path; `null`: the rule has no list, or the list no entry for it. */
+export function redirectEntry({ targets }: RedirectRule, facts: Facts): Redirected | null {
+  if (targets === undefined) return null;
+  const entries = facts.redirects.get(targets) ?? [];
+  const has = (path: string) => entries.find(({ from }) => percentDecode(from) === path);
+  return has(facts.path) ?? (facts.twin === null ? null : (has(facts.twin) ?? null)) ?? null;
 }
 
 /** Whether a location is the request's own URL. */

@@ -5,7 +5,7 @@ import { wordProgram } from '../support/generate-waf.ts';
 import { createOracle, type Decision } from './index.ts';
 
 const CASES = Array.from({ length: 60 }, (_, index) =>
-  generateCase(index + 1, 30, { conditions: { share: 0.3, strayTags: true } }),
+  generateCase(index + 1, 30, { answers: 0.3, conditions: { share: 0.3, strayTags: true } }),
 );
 
 function isDry(rule: Rule): boolean {

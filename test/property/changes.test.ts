@@ -94,7 +94,7 @@ test(`every change that a request shows is proved, on ${SETS} pairs of rule sets
   for (let seed = 1; seed <= SETS; seed++) {
     // Every other rule set is without conditions.
     const share = seed % 2 === 0 ? 0.5 : 0;
-    const options = share === 0 ? {} : { conditions: { share } };
+    const options = share === 0 ? {} : { answers: 0.3, conditions: { share } };
     const { ruleSet, requests } = generateCase(seed, REQUESTS, options);
     const random = seeded(seed * 7 + 1);
     let after = ruleSet;

@@ -14,7 +14,7 @@ import {
 import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { cases } from './cases.ts';
 
-const CASES = cases(60, 50, { conditions: { share: 0.3 } });
+const CASES = cases(60, 50, { answers: 0.3, conditions: { share: 0.3 } });
 
 test('evaluate and explain make the same decision', () => {
   for (const { seed, ruleSet, requests, options } of CASES) {

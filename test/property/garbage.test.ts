@@ -28,7 +28,7 @@ const FIELDS = [
   'cleared',
 ] as const;
 
-const CASES = cases(24, 20, { conditions: { share: 0.3 } }).filter(
+const CASES = cases(24, 20, { answers: 0.3, conditions: { share: 0.3 } }).filter(
   ({ ruleSet }) => ruleSet.domain.status === 'active' && !ruleSet.domain.suspended,
 );
 const LOADED = CASES.map(({ ruleSet, requests, options }) => ({

@@ -9,7 +9,7 @@ import { generateRule } from '../support/generate-rules.ts';
 import { linearPlan, loadLinear } from '../support/linear.ts';
 import { type Case, cases, expectSame } from './cases.ts';
 
-const CASES = cases(120, 60, { conditions: { share: 0.3 } });
+const CASES = cases(120, 60, { answers: 0.3, conditions: { share: 0.3 } });
 
 test('the indexes and a linear scan make the same decisions', () => {
   for (const made of CASES) {

@@ -133,7 +133,7 @@ test(`no request breaks a proved invariant of ${SETS} rule sets`, { timeout: 3_6
     const { ruleSet, requests } = generateCase(
       seed,
       REQUESTS,
-      seed % 2 === 0 ? { conditions: { share: 0.5 } } : {},
+      seed % 2 === 0 ? { answers: 0.3, conditions: { share: 0.5 } } : {},
     );
     const evaluator = loadPlan(seal(compile(serving(ruleSet)).plan, { revision: 1 }));
     const actions = requests.map((request) => evaluator.evaluate(request).action);

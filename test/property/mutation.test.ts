@@ -75,7 +75,7 @@ test(`no request shows a mutant that is called equivalent, on ${SETS} rule sets`
 }, () => {
   const counts = { killed: 0, survived: 0, equivalent: 0, unknown: 0 };
   for (let seed = 1; seed <= SETS; seed++) {
-    const generated = generateCase(seed, REQUESTS, { conditions: { share: 0.3 } });
+    const generated = generateCase(seed, REQUESTS, { answers: 0.3, conditions: { share: 0.3 } });
     const ruleSet = serving(generated.ruleSet);
     const names = namesOf(ruleSet);
     const was = outcomesOf(evaluatorOf(ruleSet), generated.requests);

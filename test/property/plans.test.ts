@@ -8,7 +8,7 @@ import { type Plan, SECTIONS } from '../../src/engine/plan/layout.ts';
 import { openPlan } from '../../src/engine/plan/seal.ts';
 import { cases, expectSame } from './cases.ts';
 
-const CASES = cases(60, 40, { conditions: { share: 0.3 } });
+const CASES = cases(60, 40, { answers: 0.3, conditions: { share: 0.3 } });
 
 function sectionBytes(plan: Plan, name: keyof Plan): Buffer {
   const section = plan[name];

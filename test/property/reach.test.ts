@@ -29,7 +29,7 @@ test(`no request reaches a rule proved unreachable on ${SETS} rule sets`, { time
     const { ruleSet, requests } = generateCase(
       seed,
       REQUESTS,
-      seed % 2 === 0 ? { conditions: { share: 0.5 } } : {},
+      seed % 2 === 0 ? { answers: 0.3, conditions: { share: 0.5 } } : {},
     );
     const bytes = seal(compile(serving(ruleSet)).plan, { revision: 1 });
     const evaluator = loadPlan(bytes);

@@ -30,7 +30,7 @@ test(`no request enters a region that is proved empty, on ${SETS} rule sets`, { 
     const { ruleSet, requests } = generateCase(
       seed,
       REQUESTS,
-      seed % 2 === 0 ? { conditions: { share: 0.5 } } : {},
+      seed % 2 === 0 ? { answers: 0.3, conditions: { share: 0.5 } } : {},
     );
     const bytes = seal(compile(compilable(ruleSet)).plan, { revision: 1 });
     const evaluator = loadPlan(bytes, { counters: createCounters({ random: () => 0.5 }) });

@@ -7,7 +7,7 @@ import { type Random, seeded } from '../support/generate.ts';
 import { generateRule } from '../support/generate-rules.ts';
 import { type Case, cases, expectSame } from './cases.ts';
 
-const CASES = cases(80, 60, { conditions: { share: 0.3 } });
+const CASES = cases(80, 60, { answers: 0.3, conditions: { share: 0.3 } });
 
 function bytesOf(ruleSet: RuleSet): Uint8Array {
   return seal(compile(ruleSet).plan);

@@ -18,7 +18,7 @@ export interface Gathered {
 /** A function that gathers the candidates of a request; `null` where the gate refuses it. */
 export function candidateReader(plan: Plan): (request: EdgeRequest) => Gathered | null {
   const loaded = createLoaded(plan, 0);
-  const candidates = createCandidates(plan, loaded.conditions);
+  const candidates = createCandidates(loaded);
   const facts = createFacts();
   const input = { loaded, known: new Map(), clock: () => 0 };
   return (request) => {

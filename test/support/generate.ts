@@ -4,6 +4,7 @@
  */
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { DnsRecord, Domain, RuleSet } from '../../src/rules/model/types.ts';
+import { withAnswer } from './generate-answers.ts';
 import { type ConditionPlace, withConditions } from './generate-conditions.ts';
 import { type Random, seeded } from './generate-random.ts';
 import { generateRequests } from './generate-requests.ts';
@@ -54,16 +55,19 @@ function generateRecord(random: Random, id: number, domain: string): DnsRecord {
 export interface CaseOptions {
   /** Conditions of rules; requests then have what they read. Absent: neither, and the same case as ever for a seed. */
   readonly conditions?: Omit<ConditionPlace, 'rules'>;
+  /** Share of the drop rules and redirects that get statuses of their own and captures. Absent: the same case as ever. */
+  readonly answers?: number;
 }
 
 /** A valid rule set of 1 to 60 rules, the small ones more often. */
-export function generateRuleSet(random: Random, { conditions }: CaseOptions = {}): RuleSet {
+export function generateRuleSet(random: Random, { conditions, answers }: CaseOptions = {}): RuleSet {
   const domain = generateDomain(random);
   const records = random.times(2 + random.int(7), (index) => generateRecord(random, index + 1, domain.name));
   const recordIds = records.map((record) => record.id);
   const count = 1 + random.int(random.pick([6, 15, 30, 60]));
   const ids = random.shuffled(random.times(count, (index) => index * 3 + 1));
-  const rules = ids.map((id) => generateRule(random, { id, domain: domain.name, recordIds }));
+  const plain = ids.map((id) => generateRule(random, { id, domain: domain.name, recordIds }));
+  const rules = answers === undefined ? plain : plain.map((rule) => withAnswer(random, rule, answers));
   const narrowed =
     conditions === undefined
       ? rules

@@ -77,7 +77,9 @@ export const MAX_ENTRY_COMMENT_CHARACTERS = 200;
  * which takes a table of 20 octets a character.
  */
 export const MAX_SCANNED_ENTRIES = 10_000;
-/** Maximum size, in octets, of a list that is compiled: 100,000 entries of 100 characters fit twice. */
+/** Maximum size, in octets, that the entries of a list take once it is compiled: 100,000 of 100 characters fit. */
+export const MAX_LIST_OCTETS = 25_165_824;
+/** Maximum size, in octets, of a sealed list, with its tables, which are powers of two. */
 export const MAX_SEALED_LIST = 33_554_432;
 /** Maximum size, in octets, of all lists of a domain's plan together: half of what a node has for opened plans by default. */
 export const MAX_PLAN_LIST_OCTETS = 134_217_728;
@@ -276,6 +278,8 @@ export const MAX_FILE_OCTETS = 4_194_304;
  * Together with the edge file they have at most `MAX_FILE_OCTETS`.
  */
 export const MAX_EDGE_PARTS = 256;
+/** Maximum size, in octets, of a file with the entries of a list: 100,000 of 160 octets. */
+export const MAX_LIST_FILE_OCTETS = 16_777_216;
 /** Maximum number of values in a file once its aliases are resolved: some fifty a rule. An alias bomb has more. */
 export const MAX_FILE_VALUES = 500_000;
 /**

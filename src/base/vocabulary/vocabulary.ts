@@ -196,6 +196,12 @@ export const REWRITE_QUERY_MODES = ['preserve', 'replace', 'strip'] as const;
 
 export const REDIRECT_STATUSES = [301, 302, 307, 308] as const;
 
+/** How a redirect's `target` is read. The first is the default, of which nothing is stored. */
+export const REDIRECT_TARGET_MODES = ['literal', 'captures'] as const;
+
+/** What a drop rule answers. The first is the default, of which nothing is stored. */
+export const DROP_STATUSES = [403, 404, 410, 421, 429, 451, 503] as const;
+
 export const CACHE_MODES = ['standard', 'force', 'bypass'] as const;
 export type CacheMode = (typeof CACHE_MODES)[number];
 

@@ -5,7 +5,7 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { type Diagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
-import { partsFolder } from '../../edge/middleware/node/edge-input.ts';
+import { listsFolder, partsFolder } from '../../edge/middleware/node/edge-input.ts';
 import { type RuleTest, readTestBytes, type WrittenInvariant } from '../../rules/files/test-file.ts';
 import { DiagnosedFault, inputFault, readFault, usageFault } from '../exit.ts';
 import { type ColourChoice, colourFor } from '../output.ts';
@@ -40,9 +40,9 @@ export function domainFiles(path: string): readonly string[] {
   return found;
 }
 
-/** What a command reads for `-f`: the edge files, and the folders of their parts. @throws CommandFault */
+/** What a command reads for `-f`: the edge files, and the folders of their parts and lists. @throws CommandFault */
 export function edgePaths(path: string): readonly string[] {
-  return domainFiles(path).flatMap((file) => [file, partsFolder(file) ?? []].flat());
+  return domainFiles(path).flatMap((file) => [file, partsFolder(file) ?? [], listsFolder(file) ?? []].flat());
 }
 
 /** Adds the edge files of a folder and those below it. */

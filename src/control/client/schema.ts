@@ -4920,6 +4920,11 @@ export interface components {
             readonly ip_match_type: "include" | "exclude";
             /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form, or `@name` of a list; empty: no address filter */
             readonly ips: readonly string[];
+            /**
+             * @description what the edge answers; default: 403, which is stored as absent
+             * @enum {number}
+             */
+            readonly status?: 403 | 404 | 410 | 421 | 429 | 451 | 503;
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
@@ -5005,6 +5010,11 @@ export interface components {
              * @default []
              */
             readonly ips?: readonly string[];
+            /**
+             * @description what the edge answers; default: 403, which is stored as absent
+             * @enum {number}
+             */
+            readonly status?: 403 | 404 | 410 | 421 | 429 | 451 | 503;
         };
         readonly DropRuleUpdate: {
             /**
@@ -5058,6 +5068,11 @@ export interface components {
             readonly ip_match_type?: "include" | "exclude";
             /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form, or `@name` of a list; empty: no address filter */
             readonly ips?: readonly string[];
+            /**
+             * @description what the edge answers; default: 403, which is stored as absent
+             * @enum {number}
+             */
+            readonly status?: 403 | 404 | 410 | 421 | 429 | 451 | 503;
         };
         readonly DryRunEvidence: {
             /** @description `<type>/<id>` of the rule */
@@ -7350,7 +7365,7 @@ export interface components {
             readonly path_includes: readonly string[];
             /** @description paths that the rule does not apply to; they win over `path_includes` */
             readonly path_excludes: readonly string[];
-            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text */
+            /** @description required without `targets`: an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise */
             readonly target: string;
             /**
              * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
@@ -7361,6 +7376,13 @@ export interface components {
             readonly preserve_query: boolean;
             /** @description appends the request's path to the path of `target` */
             readonly preserve_path: boolean;
+            /**
+             * @description default: `literal`, which is stored as absent. `captures`: `$1`, `${1}` and `${name}` in `target`, after its host, insert groups of the first include entry that matches; only with `path_match_type: regex`, without `preserve_path`
+             * @enum {string}
+             */
+            readonly target_mode?: "literal" | "captures";
+            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode` */
+            readonly targets?: string;
             /**
              * @description only in the answer to a create
              * @enum {string}
@@ -7429,8 +7451,11 @@ export interface components {
              * @default []
              */
             readonly path_excludes?: readonly string[];
-            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text */
-            readonly target: string;
+            /**
+             * @description required without `targets`: an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise
+             * @default
+             */
+            readonly target?: string;
             /**
              * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
              * @default 302
@@ -7447,6 +7472,13 @@ export interface components {
              * @default false
              */
             readonly preserve_path?: boolean;
+            /**
+             * @description default: `literal`, which is stored as absent. `captures`: `$1`, `${1}` and `${name}` in `target`, after its host, insert groups of the first include entry that matches; only with `path_match_type: regex`, without `preserve_path`
+             * @enum {string}
+             */
+            readonly target_mode?: "literal" | "captures";
+            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode` */
+            readonly targets?: string;
         };
         readonly RedirectRuleUpdate: {
             /**
@@ -7486,7 +7518,7 @@ export interface components {
             readonly path_includes?: readonly string[];
             /** @description paths that the rule does not apply to; they win over `path_includes` */
             readonly path_excludes?: readonly string[];
-            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text */
+            /** @description required without `targets`: an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text unless `target_mode` says otherwise */
             readonly target?: string;
             /**
              * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
@@ -7497,6 +7529,13 @@ export interface components {
             readonly preserve_query?: boolean;
             /** @description appends the request's path to the path of `target` */
             readonly preserve_path?: boolean;
+            /**
+             * @description default: `literal`, which is stored as absent. `captures`: `$1`, `${1}` and `${name}` in `target`, after its host, insert groups of the first include entry that matches; only with `path_match_type: regex`, without `preserve_path`
+             * @enum {string}
+             */
+            readonly target_mode?: "literal" | "captures";
+            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode` */
+            readonly targets?: string;
         };
         readonly RewriteRule: {
             readonly id: number;

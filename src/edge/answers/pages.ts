@@ -26,8 +26,13 @@ const WORDINGS: Readonly<Record<number, Wording>> = {
     title: 'Access denied',
     advice: 'If you think this is a mistake, tell the owner of this site the reference below.',
   },
+  404: { title: 'There is nothing here', advice: 'Check the address and try again.' },
   405: { title: 'This method is not served here', advice: 'Check the request and try again.' },
   408: { title: 'The request took too long to arrive', advice: 'Check your connection and try again.' },
+  410: {
+    title: 'This is no longer here',
+    advice: 'It was removed. Other pages of this site may have what you look for.',
+  },
   413: { title: 'This is too much at once', advice: 'Send less and try again.' },
   414: { title: 'The address is too long', advice: 'Shorten the address and try again.' },
   421: { title: 'This site is not served here', advice: 'Check the address in the address bar.' },
@@ -35,6 +40,10 @@ const WORDINGS: Readonly<Record<number, Wording>> = {
   431: {
     title: 'The request is too large',
     advice: 'Clear the cookies of this site in your browser, then try again.',
+  },
+  451: {
+    title: 'Not available for legal reasons',
+    advice: 'This site must not show it. Its owner has the reference below.',
   },
   502: { title: 'The site did not answer', advice: 'Try again in a few minutes.' },
   503: { title: 'The site is not available', advice: 'Try again in a few minutes.' },

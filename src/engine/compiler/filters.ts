@@ -45,8 +45,11 @@ export function pathForm(rule: PathFilter): PatternForm {
   return rule.path_match_type === 'regex' ? 'path_regex' : 'path_wildcard';
 }
 
-/** The rule's path filter, when its type has one. */
+/** The rule's path filter, when its type has one; of a redirect with a list of targets, the paths of the list. */
 export function pathFilterOf(rule: Rule): PathFilter | null {
+  if (rule.type === 'redirect' && rule.targets !== undefined) {
+    return { path_match_type: 'wildcard', path_includes: [rule.targets], path_excludes: rule.path_excludes };
+  }
   return 'path_includes' in rule ? rule : null;
 }
 

@@ -3,12 +3,12 @@
  * set has the entries, or with the digest by which nodes have it.
  */
 import { LIST_KINDS } from '../../base/vocabulary/vocabulary.ts';
-import type { RuleList } from '../../rules/model/types.ts';
+import type { EntryList, RuleList } from '../../rules/model/types.ts';
 import { LIST, NONE, PATTERN_KIND } from '../plan/layout.ts';
 import { type PlanDraft, placePosting, placeString } from './draft.ts';
 import { KEY } from './filing-keys.ts';
 import { placeList } from './filters.ts';
-import { sealList } from './seal-list.ts';
+import { ListTooLarge, sealList } from './seal-list.ts';
 
 /** Lays the rows of all lists that the rules name, and the sealed forms of those whose entries the rule set has. */
 export function layLists(draft: PlanDraft): void {
@@ -30,7 +30,7 @@ export function layLists(draft: PlanDraft): void {
         row[LIST.digest + word] = Number.parseInt(list.digest.slice(word * 8, word * 8 + 8), 16);
       row[LIST.at] = NONE;
     } else {
-      const bytes = sealList(list);
+      const bytes = sealedOrEmpty(draft, list);
       sealed.push(bytes);
       row[LIST.at] = octets;
       row[LIST.octets] = bytes.length;
@@ -40,6 +40,18 @@ export function layLists(draft: PlanDraft): void {
   });
   draft.listRows = Uint32Array.from(rows);
   draft.listData = joined(sealed, octets);
+}
+
+/** The sealed list; of one whose author made its hashes collide an empty one, and an error. */
+function sealedOrEmpty({ diagnostics }: PlanDraft, list: EntryList): Uint8Array {
+  try {
+    return sealList(list);
+  } catch (error) {
+    if (!(error instanceof ListTooLarge)) throw error;
+    const message = `the list \`${list.name}\` ${error.message}`;
+    diagnostics.push({ code: 'list_too_large', severity: 'error', path: ['lists'], message });
+    return sealList({ kind: list.kind, entries: [] });
+  }
 }
 
 /**

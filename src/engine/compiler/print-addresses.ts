@@ -1,9 +1,29 @@
 /** An address filter of a plan as its author wrote it. */
 import { formatIp } from '../../base/addresses/ip.ts';
-import { ADDRESSES, NONE, type Plan } from '../plan/layout.ts';
+import { ADDRESSES, decodeString, LIST, LISTED, LISTED_FILTER, NONE, type Plan } from '../plan/layout.ts';
+
+/** The entries of a filter that may be LISTED, in the order in which they were written; `plain`: those that name no list. */
+export function printListed(
+  plan: Plan,
+  at: number,
+  plain: (at: number) => readonly string[],
+): readonly string[] {
+  const { words, lists } = plan;
+  if (words[at] !== LISTED) return plain(at);
+  const rest = words[at + LISTED_FILTER.plain]!;
+  const others = rest === NONE ? [] : [...plain(rest)];
+  const from = at + LISTED_FILTER.entries;
+  return [...words.subarray(from, from + words[at + LISTED_FILTER.count]!)].map((number) =>
+    number === 0 ? others.shift()! : `@${decodeString(plan, lists[(number - 1) * LIST.size + LIST.name]!)}`,
+  );
+}
 
 /** The entries of an address filter in the order in which they were listed. */
-export function printAddresses({ words }: Plan, at: number): readonly string[] {
+export function printAddresses(plan: Plan, at: number): readonly string[] {
+  return printListed(plan, at, (plain) => printIntervals(plan, plain));
+}
+
+function printIntervals({ words }: Plan, at: number): readonly string[] {
   const listed: string[] = [];
   let from = at + ADDRESSES.entries;
   for (const [family, counted, size] of [

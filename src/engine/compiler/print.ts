@@ -1,12 +1,20 @@
 /** The printed form of a plan: JSON for people and for line diffs. No code reads it back. */
 import { SWITCH_LIST } from '../../base/vocabulary/switches.ts';
-import { BOT_KINDS, DOMAIN_STATUSES, RECORD_SCHEMES, RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
+import {
+  BOT_KINDS,
+  DOMAIN_STATUSES,
+  LIST_KINDS,
+  RECORD_SCHEMES,
+  RULE_TYPES,
+} from '../../base/vocabulary/vocabulary.ts';
 import {
   COUNTRIES,
   decodeString,
   FILTER,
   FLAG,
   GROUP,
+  LIST,
+  listDigest,
   META,
   MONITORED,
   NODE,
@@ -15,12 +23,12 @@ import {
   PATTERN_KIND,
   type Plan,
   RECORD,
-  SECTIONS,
   SLOT,
+  sectionsOf,
 } from '../plan/layout.ts';
 import type { OpenedPlan } from '../plan/seal.ts';
 import { printConditions } from './conditions.ts';
-import { printAddresses } from './print-addresses.ts';
+import { printAddresses, printListed } from './print-addresses.ts';
 import { listAt, type Printed, printFields } from './rule-types.ts';
 
 // The indexes of a plan in their printed form.
@@ -114,7 +122,8 @@ export function printPlan({ plan, revision, version }: OpenedPlan): Printed {
     hosts: printHosts(plan),
     rules: slots,
     indexes: printIndexes(plan),
-    octets: Object.fromEntries(SECTIONS.map(({ name }) => [name, plan[name].byteLength])),
+    ...printLists(plan),
+    octets: Object.fromEntries(sectionsOf(version).map(({ name }) => [name, plan[name].byteLength])),
   };
 }
 
@@ -145,6 +154,19 @@ function printHosts(plan: Plan): readonly Printed[] {
   });
 }
 
+/** The lists that the rules name, with the digest of those that the plan refers to. */
+function printLists(plan: Plan): Printed {
+  const lists: Printed[] = [];
+  for (let row = 0; row < plan.lists.length; row += LIST.size) {
+    const name = decodeString(plan, plan.lists[row + LIST.name]!);
+    const kind = LIST_KINDS[plan.lists[row + LIST.kind]!];
+    const isContained = plan.lists[row + LIST.at] !== NONE;
+    const where = isContained ? { octets: plan.lists[row + LIST.octets] } : { digest: listDigest(plan, row) };
+    lists.push({ name, kind, ...where });
+  }
+  return lists.length === 0 ? {} : { lists };
+}
+
 function printRule(plan: Plan, slot: number): Printed {
   const row = plan.slots.subarray(slot * SLOT.size, (slot + 1) * SLOT.size);
   const flags = row[SLOT.flags]!;
@@ -165,7 +187,7 @@ function printRule(plan: Plan, slot: number): Printed {
       ? {}
       : {
           country_match_type: (flags & FLAG.excludeCountries) === 0 ? 'include' : 'exclude',
-          countries: listAt(plan, row[SLOT.countries]!).map(countryText),
+          countries: printListed(plan, row[SLOT.countries]!, (at) => listAt(plan, at).map(countryText)),
         }),
     ...(row[SLOT.addresses] === NONE
       ? {}

@@ -12,11 +12,13 @@ import {
   BREACH_ACTIONS,
   CACHE_MODES,
   CACHE_QUERY_MODES,
+  DROP_STATUSES,
   ERROR_PAGE_MODES,
   FINGERPRINT_ACTIONS,
   LB_TYPES,
   ORIGIN_SCHEMES,
   type OriginScheme,
+  REDIRECT_TARGET_MODES,
   REWRITE_QUERY_MODES,
   type RuleType,
   UNINSPECTED_MODES,
@@ -32,6 +34,7 @@ import {
   EJECTIONS,
   FLAG,
   FLAG_ACTION_SHIFT,
+  LIST,
   META,
   NONE,
   PAGE_FIELDS,
@@ -43,6 +46,7 @@ import {
   POOL_ORIGIN,
   RATE_FIELDS,
   REDIRECT_FIELDS,
+  REDIRECT_LISTED,
   REWRITE_FIELDS,
   ROUTE_FIELDS,
   SLOT,
@@ -57,7 +61,7 @@ import {
   type FilingOption,
   fingerprintOptions,
 } from './filing-keys.ts';
-import { placeAddresses, placeBotKinds, placeCountries, placeFingerprints } from './filters.ts';
+import { placeAddresses, placeBotKinds, placeCountries, placeFingerprints, placeList } from './filters.ts';
 import { placePattern } from './patterns.ts';
 
 /** A part of the printed plan; JSON-safe. */
@@ -109,6 +113,7 @@ const PLAIN = {
 const TYPES: { readonly [T in RuleType]: TypeCompiler<Extract<Rule, { readonly type: T }>> } = {
   drop: {
     ...PLAIN,
+    action: ({ status = DROP_STATUSES[0] }) => DROP_STATUSES.indexOf(status),
     flags: ({ country_match_type, ip_match_type }) =>
       (country_match_type === 'exclude' ? FLAG.excludeCountries : 0) |
       (ip_match_type === 'exclude' ? FLAG.excludeAddresses : 0),
@@ -120,6 +125,11 @@ const TYPES: { readonly [T in RuleType]: TypeCompiler<Extract<Rule, { readonly t
       ...(countries.length > 0 && country_match_type === 'include' ? [countryOption(countries)] : []),
       ...(ips.length > 0 && ip_match_type === 'include' ? [addressOption(ips)] : []),
     ],
+    fields: (draft, { status = DROP_STATUSES[0] }) => {
+      if (status !== DROP_STATUSES[0]) draft.recent = true;
+      return NONE;
+    },
+    print: ({ action }) => (action === 0 ? {} : { status: DROP_STATUSES[action] }),
   },
   fingerprint: {
     ...PLAIN,
@@ -155,9 +165,13 @@ const TYPES: { readonly [T in RuleType]: TypeCompiler<Extract<Rule, { readonly t
   },
   redirect: {
     ...PLAIN,
-    fields: ({ words, strings }, { status_code, target, preserve_query, preserve_path }) => {
+    action: ({ targets, target_mode = REDIRECT_TARGET_MODES[0] }) =>
+      targets === undefined ? REDIRECT_TARGET_MODES.indexOf(target_mode) : REDIRECT_LISTED,
+    fields: (draft, { status_code, target, preserve_query, preserve_path, target_mode, targets }) => {
+      if (target_mode === 'captures') draft.recent = true;
       const preserved = [preserve_query ? 1 : 0, preserve_path ? 1 : 0];
-      return placeWords(words, [status_code, placeString(strings, target), ...preserved]);
+      const place = targets === undefined ? placeString(draft.strings, target) : placeList(draft, targets);
+      return placeWords(draft.words, [status_code, place, ...preserved]);
     },
     print: printRedirect,
   },
@@ -381,10 +395,20 @@ function printWaf(rule: RuleWords): Printed {
 function printRedirect(rule: RuleWords): Printed {
   return {
     status_code: wordOf(rule, REDIRECT_FIELDS.status),
-    target: textOf(rule, REDIRECT_FIELDS.target),
+    ...printTarget(rule),
     preserve_query: wordOf(rule, REDIRECT_FIELDS.preserveQuery) === 1,
     preserve_path: wordOf(rule, REDIRECT_FIELDS.preservePath) === 1,
+    ...(rule.action === 0 || rule.action === REDIRECT_LISTED
+      ? {}
+      : { target_mode: REDIRECT_TARGET_MODES[rule.action] }),
   };
+}
+
+function printTarget(rule: RuleWords): Printed {
+  if (rule.action !== REDIRECT_LISTED) return { target: textOf(rule, REDIRECT_FIELDS.target) };
+  const { plan } = rule;
+  const list = wordOf(rule, REDIRECT_FIELDS.target) * LIST.size;
+  return { targets: `@${decodeString(plan, plan.lists[list + LIST.name]!)}` };
 }
 
 function printCache(rule: RuleWords): Printed {

@@ -1,11 +1,71 @@
-/** Address filters of a plan (layout: `ADDRESSES`): whether one has the visitor's address, and by which of its entries. */
+/**
+ * Address filters of a plan (layout: `ADDRESSES`, or LISTED): whether one has the visitor's address, and by which of its
+ * entries.
+ */
 import { formatIp } from '../../base/addresses/ip.ts';
-import { ADDRESSES } from '../plan/layout.ts';
+import { ADDRESSES, LIST, LISTED, LISTED_FILTER, NONE } from '../plan/layout.ts';
 import type { Facts } from './facts.ts';
 import { compareAt } from './indexes.ts';
+import type { OpenedList } from './lists.ts';
+import { type LoadedPlan, textOf } from './loaded.ts';
+
+/** Whether an entry of a filter has the visitor's address, which is known. */
+export function isAddressListed(loaded: LoadedPlan, offset: number, facts: Facts): boolean {
+  const { words } = loaded.plan;
+  if (words[offset] !== LISTED) return inIntervals(words, offset, facts);
+  const plain = words[offset + LISTED_FILTER.plain]!;
+  if (plain !== NONE && inIntervals(words, plain, facts)) return true;
+  const end = offset + LISTED_FILTER.entries + words[offset + LISTED_FILTER.count]!;
+  for (let at = offset + LISTED_FILTER.entries; at < end; at++) {
+    const number = words[at]!;
+    if (number !== 0 && hasAddress(loaded.lists[number - 1]!, facts)) return true;
+  }
+  return false;
+}
+
+/** The place of the first entry that has the visitor's address, or -1. */
+export function addressEntry(loaded: LoadedPlan, offset: number, facts: Facts): number {
+  const { words } = loaded.plan;
+  if (words[offset] !== LISTED) return intervalEntry(words, offset, facts);
+  const plain = words[offset + LISTED_FILTER.plain]!;
+  const found = plain === NONE ? -1 : intervalEntry(words, plain, facts);
+  let others = 0;
+  for (let entry = 0; entry < words[offset + LISTED_FILTER.count]!; entry++) {
+    const number = words[offset + LISTED_FILTER.entries + entry]!;
+    const holds = number === 0 ? found === others++ : hasAddress(loaded.lists[number - 1]!, facts);
+    if (holds) return entry;
+  }
+  return -1;
+}
+
+/** The entries of a filter as the customer would write them. */
+export function addressTexts(loaded: LoadedPlan, offset: number): readonly string[] {
+  return listedTexts(loaded, offset, (at) => intervalTexts(loaded.plan.words, at));
+}
+
+/** The entries of a filter that may be LISTED; `plainTexts`: those that name no list. */
+export function listedTexts(
+  loaded: LoadedPlan,
+  offset: number,
+  plainTexts: (offset: number) => readonly string[],
+): readonly string[] {
+  const { words, lists } = loaded.plan;
+  if (words[offset] !== LISTED) return plainTexts(offset);
+  const plain = words[offset + LISTED_FILTER.plain]!;
+  const others = plain === NONE ? [] : [...plainTexts(plain)];
+  const from = offset + LISTED_FILTER.entries;
+  return [...words.subarray(from, from + words[offset + LISTED_FILTER.count]!)].map((number) =>
+    number === 0 ? others.shift()! : `@${textOf(loaded, lists[(number - 1) * LIST.size + LIST.name]!)}`,
+  );
+}
 
 /** Whether the visitor's address, which is known, lies in one of the merged intervals. */
-export function isAddressListed(words: Uint32Array, offset: number, facts: Facts): boolean {
+/** Whether a list of kind `ip` has the visitor's address, which is known. */
+export function hasAddress({ words }: OpenedList, facts: Facts): boolean {
+  return inIntervals(words, 0, facts);
+}
+
+function inIntervals(words: Uint32Array, offset: number, facts: Facts): boolean {
   const n4 = words[offset + ADDRESSES.n4]!;
   const n6 = words[offset + ADDRESSES.n6]!;
   const m4 = words[offset + ADDRESSES.m4]!;
@@ -34,7 +94,7 @@ export function isAddressListed(words: Uint32Array, offset: number, facts: Facts
 }
 
 /** The place in the rule's list of the first entry that holds the visitor's address, or -1. */
-export function addressEntry(words: Uint32Array, offset: number, facts: Facts): number {
+function intervalEntry(words: Uint32Array, offset: number, facts: Facts): number {
   const n4 = words[offset + ADDRESSES.n4]!;
   const n6 = words[offset + ADDRESSES.n6]!;
   const four = offset + ADDRESSES.entries;
@@ -56,8 +116,7 @@ export function addressEntry(words: Uint32Array, offset: number, facts: Facts): 
   return Number.isFinite(place) ? place : -1;
 }
 
-/** The entries of a filter as the customer would write them. */
-export function addressTexts(words: Uint32Array, offset: number): readonly string[] {
+function intervalTexts(words: Uint32Array, offset: number): readonly string[] {
   const n4 = words[offset + ADDRESSES.n4]!;
   const n6 = words[offset + ADDRESSES.n6]!;
   const four = offset + ADDRESSES.entries;

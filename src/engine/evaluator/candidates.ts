@@ -12,7 +12,8 @@ import {
   resetHits,
   scanAhoCorasick,
 } from '../../base/octets/aho-corasick.ts';
-import { characterBit, GROUP, META, NONE, type Plan } from '../plan/layout.ts';
+import { characterBit, GROUP, LIST, META, NONE, type Plan } from '../plan/layout.ts';
+import { hasAddress } from './addresses.ts';
 import { botOf, type Facts, ipOf } from './facts.ts';
 import {
   createTouched,
@@ -24,6 +25,8 @@ import {
   walkBackward,
   walkForward,
 } from './indexes.ts';
+import { hasCountry, hasNumber, hasText, type OpenedList } from './lists.ts';
+import type { LoadedPlan } from './loaded.ts';
 import type { LoadedConditions, LoadedSource, LoadedSources } from './loaded-conditions.ts';
 import { cookieSources, foldedOf, querySources, readSource } from './values.ts';
 
@@ -40,6 +43,8 @@ export interface Candidates {
   readonly hits: LiteralHits | null;
   /** Sources of values that rules are filed by; `null`: there is no such source. */
   readonly filed: FiledSources | null;
+  /** Lists that rules are filed by; `null`: there is no such list. */
+  readonly lists: readonly FiledList[] | null;
   /** The slots when there are few, ascending. */
   readonly few: Uint32Array;
   /** The number of slots in `few`, or -1: the lists are merged by window. */
@@ -61,7 +66,8 @@ const FEW_SLOTS = new Uint32Array(FEW);
 const WINDOW_BITS = new Uint32Array(WINDOW / 32);
 
 /** The candidates of a plan's requests, sized at load so that no request allocates. */
-export function createCandidates(plan: Plan, conditions: LoadedConditions | null): Candidates {
+export function createCandidates(loaded: LoadedPlan): Candidates {
+  const { plan, conditions } = loaded;
   const touched = createTouched(plan.postings);
   const hasInner = plan.meta[META.inner] === 1;
   return {
@@ -69,6 +75,7 @@ export function createCandidates(plan: Plan, conditions: LoadedConditions | null
     touched,
     hits: hasInner ? createHits(literalCount(plan.literals, 0)) : null,
     filed: conditions === null ? null : filedSources(conditions),
+    lists: filedLists(loaded),
     few: FEW_SLOTS,
     fewCount: 0,
     fewAt: 0,
@@ -102,6 +109,7 @@ export function gather(candidates: Candidates, facts: Facts): void {
   if (hostTree !== NONE) walkBackward(plan, hostTree, facts.host, touched);
   gatherVisitor(plan, facts, touched);
   if (candidates.filed !== null) gatherValues(candidates, candidates.filed, facts);
+  if (candidates.lists !== null) gatherLists(candidates.lists, facts, touched);
   // PERF: with few candidates the bits cost more than the checks they would save.
   facts.characters = touched.slots <= FEW ? -1 : charactersOf(facts.path);
   restart(candidates);
@@ -209,6 +217,56 @@ function touchValues(plan: Plan, source: LoadedSource, facts: Facts, touched: To
     if (source.tree !== NONE) walkForward(plan, source.tree, source.texts[index]!, touched);
     if (source.foldedTree !== NONE) walkForward(plan, source.foldedTree, foldedOf(source, index), touched);
   }
+}
+
+/** A list with the posting of the rules that are filed by it. */
+interface FiledList {
+  readonly list: OpenedList;
+  readonly posting: number;
+  /** Of a list of User-Agents, their source. */
+  readonly source: LoadedSource | null;
+}
+
+function filedLists({ plan, lists, conditions }: LoadedPlan): readonly FiledList[] | null {
+  const agents = conditions?.sources.byName.header.get('user-agent') ?? null;
+  const filed = lists.flatMap((list, number) => {
+    const posting = plan.lists[number * LIST.size + LIST.posting]!;
+    return posting === NONE ? [] : [{ list, posting, source: list.kind === 'user_agent' ? agents : null }];
+  });
+  return filed.length === 0 ? null : filed;
+}
+
+/** Touches the postings of the lists that have the request's address, country, system, host, path or User-Agent. */
+function gatherLists(lists: readonly FiledList[], facts: Facts, touched: Touched): void {
+  for (let index = 0; index < lists.length; index++) {
+    const { list, posting, source } = lists[index]!;
+    if (isIn(list, source, facts)) touch(touched, posting);
+  }
+}
+
+function isIn(list: OpenedList, source: LoadedSource | null, facts: Facts): boolean {
+  switch (list.kind) {
+    case 'ip':
+      return ipOf(facts) !== 0 && hasAddress(list, facts);
+    case 'country':
+      return hasCountry(list, facts.country);
+    case 'asn':
+      return facts.asn > 0 && hasNumber(list, facts.asn);
+    case 'host':
+      return hasText(list, facts.host);
+    case 'user_agent':
+      return source !== null && hasAgent(list, source, facts);
+    default: {
+      const { path, pathWithoutParameters } = facts;
+      return hasText(list, path) || (pathWithoutParameters !== null && hasText(list, pathWithoutParameters));
+    }
+  }
+}
+
+function hasAgent(list: OpenedList, source: LoadedSource, facts: Facts): boolean {
+  readSource(source, facts);
+  for (let index = 0; index < source.count; index++) if (hasText(list, foldedOf(source, index))) return true;
+  return false;
 }
 
 /** Returns to the first candidate, for the shadow's run over the same request. */

@@ -40,6 +40,8 @@ export interface RuleExplanation {
   readonly checks?: (context: Context, slot: number) => readonly JudgedCheck[];
   /** Why a matched rule has an effect; `null`: as any rule with that effect. */
   readonly reason?: (settled: Settled, slot: number, effect: Effect) => RuleReason | null;
+  /** The status of its own that a matched rule answers; `null`: that of its type. */
+  readonly status?: (context: Context, slot: number) => number | null;
   /** Why a rule did not act whose phase was reached and whose filters hold; `null`: another one comes first. */
   readonly overridden?: (settled: Settled) => RuleReason | null;
   /** The outcome of a rule that is evaluated on the response, whose filters hold. */

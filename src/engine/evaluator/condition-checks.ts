@@ -155,7 +155,7 @@ function factOf({ conditions, facts, number }: Stated): string | null {
 /** The entries of a test as the customer wrote them. */
 function listedTexts(loaded: LoadedPlan, { comparison, data }: LoadedTest): readonly string[] {
   const { words, patterns } = loaded.plan;
-  if (comparison === 'addresses') return addressTexts(words, data);
+  if (comparison === 'addresses') return addressTexts(loaded, data);
   const entries = [...words.subarray(data + 1, data + 1 + words[data]!)];
   if (comparison === 'tagged') {
     return entries.map((slot, place) =>

@@ -13,6 +13,7 @@ import {
 } from '../plan/layout.ts';
 import { addressEntry, isAddressListed } from './addresses.ts';
 import { type Facts, ipOf } from './facts.ts';
+import { hasStart } from './lists.ts';
 import { type LoadedPlan, matcherOf, patternMatches } from './loaded.ts';
 import type { LoadedConditions, LoadedTest } from './loaded-conditions.ts';
 import { foldedOf, isCut, readSource } from './values.ts';
@@ -79,14 +80,15 @@ function wholeTexts(
   if (comparison !== 'equals') return { only: null, whole: null };
   const { words } = loaded.plan;
   const patterns = words.subarray(data + 1, data + 1 + words[data]!);
-  const texts = [...patterns].map((pattern) => matcherOf(loaded, pattern).text);
+  const matchers = [...patterns].map((pattern) => matcherOf(loaded, pattern));
+  if (matchers.some(({ kind }) => kind === PATTERN_KIND.list)) return { only: null, whole: null };
+  const texts = matchers.map(({ text }) => text);
   return texts.length === 1 ? { only: texts[0]!, whole: null } : { only: null, whole: new Set(texts) };
 }
 
 function decideTest(loaded: LoadedPlan, test: LoadedTest, facts: Facts): boolean {
   const { source, comparison, only, whole } = test;
-  if (comparison === 'addresses')
-    return ipOf(facts) !== 0 && isAddressListed(loaded.plan.words, test.data, facts);
+  if (comparison === 'addresses') return ipOf(facts) !== 0 && isAddressListed(loaded, test.data, facts);
   readSource(source, facts);
   if (comparison === 'any') return source.count > 0;
   // PERF: one value compared with one other.
@@ -121,6 +123,7 @@ function valueMatches(loaded: LoadedPlan, pattern: number, text: string, cut: bo
   const { dfas } = loaded.plan;
   if (kind === PATTERN_KIND.dfa)
     return cut ? dfaMatchesStart(dfas, data, text) : dfaMatches(dfas, data, text);
+  if (kind === PATTERN_KIND.list && cut) return hasStart(loaded.lists[data]!, text);
   const needsEnd =
     kind === PATTERN_KIND.exact ||
     kind === PATTERN_KIND.suffix ||
@@ -138,7 +141,7 @@ export function testEntry(
   if (!testHolds(loaded, conditions, number, facts)) return -1;
   const test = conditions.tests[number]!;
   const { words } = loaded.plan;
-  if (test.comparison === 'addresses') return addressEntry(words, test.data, facts);
+  if (test.comparison === 'addresses') return addressEntry(loaded, test.data, facts);
   if (test.comparison === 'any') return 0;
   const entries = words.subarray(test.data + 1, test.data + 1 + words[test.data]!);
   if (test.comparison === 'tagged') return entries.findIndex((slot) => facts.tagged.includes(slot));

@@ -22,6 +22,7 @@ import type { Decision, ErrorPageAnswer, RuleRef } from './decision.ts';
 import { type EdgeSettings, readEdgeSettings } from './edge-settings.ts';
 import { explainDecision, explainUnread } from './explain.ts';
 import { createFacts, type FactsInput, readFacts, releaseRequest, servesNow } from './facts.ts';
+import { type FindList, listsOfPlan } from './lists.ts';
 import { createLoaded, isMonitored, type LoadedPlan, servedHosts, textOf } from './loaded.ts';
 import type { ErrorResponse } from './phases/error-page.ts';
 import { bodyWantedOf, decide, decideErrorPage, type Runs, refusal, stepsOf, tagAgain } from './phases.ts';
@@ -68,6 +69,11 @@ export interface EvaluatorOptions {
    * `console.error`.
    */
   readonly onFault?: (error: unknown) => void;
+  /**
+   * The lists that the plan refers to by digest (SHA-256 of the sealed list, 64 lower-case hex digits), opened by `openList`;
+   * `null`: it is not there, and the plan is refused. Default: no list, for plans that contain theirs.
+   */
+  readonly lists?: FindList;
   /** Skips the checksum of bytes that this process has checked before; see `openPlan`. */
   readonly trusted?: boolean;
 }
@@ -160,6 +166,7 @@ const OPTIONS: OptionKinds<EvaluatorOptions> = {
   origins: objectWith('healthy', 'inFlight'),
   nodeId: { what: 'a number or `null`', is: (value) => value === null || typeof value === 'number' },
   onFault: FUNCTION,
+  lists: FUNCTION,
   trusted: FLAG,
 };
 
@@ -181,7 +188,7 @@ export function loadPlan(bytes: Uint8Array | ArrayBuffer, options: EvaluatorOpti
   const octets = octetsOf(bytes, 'loadPlan takes a sealed plan, a Uint8Array or an ArrayBuffer', HOW_TO_SEAL);
   checkOptions('loadPlan', options, OPTIONS);
   const { plan, revision } = openPlan(octets, { trusted: options.trusted === true });
-  const loaded = createLoaded(plan, revision);
+  const loaded = createLoaded(plan, revision, listsOfPlan(plan, options));
   const state: State = {
     context: createContext(plan, loaded, options),
     input: { loaded, known: new Map(), clock: options.clock ?? Date.now },
@@ -211,7 +218,7 @@ function createContext(plan: Plan, loaded: LoadedPlan, options: EvaluatorOptions
     loaded,
     steps: stepsOf(plan),
     facts: SCRATCH.facts,
-    candidates: createCandidates(plan, loaded.conditions),
+    candidates: createCandidates(loaded),
     counters: counters ?? createCounters(random === undefined ? {} : { random }),
     windows: new Map(),
     waf: options.waf ?? null,

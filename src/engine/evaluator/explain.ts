@@ -208,6 +208,7 @@ function ruleTrace(account: Account, name: Phase, slot: number): RuleTrace {
       effect: match.effect,
       reason: matchReason(account, slot, match.effect),
       ...inspectionOf(context, slot),
+      ...statusOf(context, slot, type),
     };
   }
   const failed = judged.find((check) => check.pass !== true);
@@ -226,6 +227,12 @@ function inspectionOf(context: Context, slot: number): Pick<RuleTrace, 'inspecti
   if (verdict === undefined) return {};
   const settings = { ...settingsOf(context, slot), onUninspected: onUninspected(context, slot) };
   return { inspection: { ...verdict, ...settings } };
+}
+
+/** The status that a rule answers, if it has one of its own. */
+function statusOf(context: Context, slot: number, type: RuleType): Pick<RuleTrace, 'status'> {
+  const status = EXPLANATIONS[type].status?.(context, slot) ?? null;
+  return status === null ? {} : { status };
 }
 
 /** Why a rule whose filters all hold did not act. */

@@ -21,6 +21,7 @@ export {
   type PoolSettings,
 } from './edge-settings.ts';
 export { type Evaluator, type EvaluatorOptions, loadPlan } from './evaluate.ts';
+export { type OpenedList, type OpenListOptions, openList } from './lists.ts';
 export type { EdgeRequest } from './request.ts';
 export type { OriginStates } from './run.ts';
 export type {

@@ -16,6 +16,7 @@ import {
   type Plan,
   RECORD,
 } from '../plan/layout.ts';
+import { hasText, type OpenedList, piecesMatch } from './lists.ts';
 import { createConditions, type LoadedConditions } from './loaded-conditions.ts';
 
 /** A pattern ready to run. */
@@ -25,7 +26,7 @@ interface LoadedMatcher {
   readonly text: string;
   /** Pieces of a general wildcard; the first is a prefix, the last a suffix. */
   readonly pieces: readonly string[];
-  /** As in the plan's row (PATTERN_KIND): of a regex, the offset of its automaton in `dfas`. */
+  /** As in the plan's row (PATTERN_KIND): of a regex, the offset of its automaton in `dfas`; of a list, its number. */
   readonly data: number;
 }
 
@@ -37,6 +38,8 @@ export interface LoadedPlan {
   readonly matchers: (LoadedMatcher | undefined)[];
   /** `null`: no rule has conditions. */
   readonly conditions: LoadedConditions | null;
+  /** By the numbers of their rows in the plan. */
+  readonly lists: readonly OpenedList[];
   /** The last three texts that regexes ran over, latest first: a host, a path, a path without parameters. */
   readonly recent: [RegexMemo, RegexMemo, RegexMemo];
 }
@@ -50,12 +53,12 @@ interface RegexMemo {
   readonly verdicts: Float64Array;
 }
 
-/** An opened plan of which nothing is decoded yet. */
-export function createLoaded(plan: Plan, revision: number): LoadedPlan {
+/** An opened plan of which nothing is decoded yet. @param lists those that its rules name, in the order of their rows */
+export function createLoaded(plan: Plan, revision: number, lists: readonly OpenedList[] = []): LoadedPlan {
   const patterns = plan.dfas.length === 0 ? 0 : plan.patterns.length / PATTERN.size;
   const memo = (): RegexMemo => ({ text: '', round: 1, verdicts: new Float64Array(patterns) });
   const conditions = createConditions(plan);
-  return { plan, revision, texts: [], matchers: [], conditions, recent: [memo(), memo(), memo()] };
+  return { plan, revision, texts: [], matchers: [], conditions, lists, recent: [memo(), memo(), memo()] };
 }
 
 /** The plan's string at index `number`, decoded once and cached. */
@@ -145,7 +148,8 @@ export function matcherOf(loaded: LoadedPlan, number: number): LoadedMatcher {
   const data = patterns[row + PATTERN.data]!;
   const isRegex = kind === PATTERN_KIND.dfa;
   const isPieces = kind === PATTERN_KIND.pieces;
-  const text = isRegex ? patterns[row + PATTERN.source]! : isPieces ? 0 : data;
+  const isNumber = isPieces || kind === PATTERN_KIND.list;
+  const text = isRegex ? patterns[row + PATTERN.source]! : isNumber ? 0 : data;
   const matcher: LoadedMatcher = {
     kind,
     text: textOf(loaded, text),
@@ -177,6 +181,8 @@ export function patternMatches(loaded: LoadedPlan, number: number, text: string)
       return text.includes(matcher.text);
     case PATTERN_KIND.pieces:
       return piecesMatch(matcher.pieces, text);
+    case PATTERN_KIND.list:
+      return hasText(loaded.lists[matcher.data]!, text);
     default:
       return regexMatches(loaded, number, text);
   }
@@ -209,21 +215,4 @@ function memoOf(loaded: LoadedPlan, text: string): RegexMemo {
     oldest.round++;
   }
   return oldest;
-}
-
-/** Matches a wildcard's pieces. The leftmost place is the best for every inner piece, so no backtracking is needed. */
-function piecesMatch(pieces: readonly string[], text: string): boolean {
-  const last = pieces.length - 1;
-  const head = pieces[0]!;
-  const tail = pieces[last]!;
-  const end = text.length - tail.length;
-  if (head.length > end || !text.startsWith(head) || !text.endsWith(tail)) return false;
-  let at = head.length;
-  for (let index = 1; index < last; index++) {
-    const piece = pieces[index]!;
-    const found = text.indexOf(piece, at);
-    if (found < 0) return false;
-    at = found + piece.length;
-  }
-  return at <= end;
 }

@@ -1,8 +1,19 @@
 /** Whether a candidate matches: evaluates every filter of its slot, the cheapest first. */
-import { COUNTRIES, FILTER, FLAG, NONE, PATTERN, SLOT, typeIndex } from '../plan/layout.ts';
+import {
+  COUNTRIES,
+  FILTER,
+  FLAG,
+  LISTED,
+  LISTED_FILTER,
+  NONE,
+  PATTERN,
+  SLOT,
+  typeIndex,
+} from '../plan/layout.ts';
 import { isAddressListed } from './addresses.ts';
 import { conditionsHold } from './conditions.ts';
 import { botOf, type Facts, ipOf, OTHER_BOT } from './facts.ts';
+import { hasCountry } from './lists.ts';
 import { type LoadedPlan, patternMatches, textOf } from './loaded.ts';
 
 /** Whether every filter of `slot` holds. */
@@ -48,9 +59,22 @@ function countryHolds(loaded: LoadedPlan, offset: number, flags: number, facts: 
   return isCountryListed(loaded, offset, facts.country) !== excludes;
 }
 
-/** Whether the bit of a country number is set in the list at `offset`. */
+/** Whether a country is among the entries at `offset`, or in a list that one of them names. */
 export function isCountryListed(loaded: LoadedPlan, offset: number, country: number): boolean {
   const { words } = loaded.plan;
+  if (words[offset] !== LISTED) return hasBit(words, offset, country);
+  const plain = words[offset + LISTED_FILTER.plain]!;
+  if (plain !== NONE && hasBit(words, plain, country)) return true;
+  const end = offset + LISTED_FILTER.entries + words[offset + LISTED_FILTER.count]!;
+  for (let at = offset + LISTED_FILTER.entries; at < end; at++) {
+    const number = words[at]!;
+    if (number !== 0 && hasCountry(loaded.lists[number - 1]!, country)) return true;
+  }
+  return false;
+}
+
+/** Whether the bit of a country number is set in the list at `offset`. */
+function hasBit(words: Uint32Array, offset: number, country: number): boolean {
   const bits = offset + 1 + words[offset]!;
   return (
     country >= 0 && country < COUNTRIES && ((words[bits + (country >> 5)]! >>> (country & 31)) & 1) === 1
@@ -62,7 +86,7 @@ function addressHolds(loaded: LoadedPlan, offset: number, flags: number, facts: 
   const excludes = (flags & FLAG.excludeAddresses) !== 0;
   const family = ipOf(facts);
   if (family === 0) return excludes;
-  return isAddressListed(loaded.plan.words, offset, facts) !== excludes;
+  return isAddressListed(loaded, offset, facts) !== excludes;
 }
 
 /** The filter of the rule types that match on bots or fingerprints; others have none. */

@@ -97,6 +97,7 @@ export const REASONS = [
   'redirected',
   'rewritten',
   'dot_segment',
+  'long_location',
   'cached',
   'chosen',
   'tagged',
@@ -132,6 +133,8 @@ export interface RuleTrace {
   readonly checks: readonly CheckTrace[];
   /** Of a waf rule that inspected the request. */
   readonly inspection?: InspectionTrace;
+  /** Of a matched drop rule with a status of its own: what it answers, or would answer. */
+  readonly status?: number;
 }
 
 /** What became of a phase; see `PhaseTrace.outcome`. */

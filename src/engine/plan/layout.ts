@@ -197,6 +197,12 @@ export const LISTED_FILTER = { plain: 1, count: 2, entries: 3 } as const;
  */
 export const LIST = { name: 0, kind: 1, digest: 2, at: 10, octets: 11, posting: 12, size: 13 } as const;
 
+/** The digest of a list that the plan refers to, 64 lower-case hex digits. `row`: where its row begins in `lists`. */
+export function listDigest({ lists }: Pick<Plan, 'lists'>, row: number): string {
+  const words = lists.subarray(row + LIST.digest, row + LIST.at);
+  return [...words].map((word) => word.toString(16).padStart(8, '0')).join('');
+}
+
 /** Pattern filter: `[includes, excludes, pattern, pattern, …]`, includes first. */
 export const FILTER = { includes: 0, excludes: 1, patterns: 2 } as const;
 
@@ -342,7 +348,10 @@ export const RATE_FIELDS = { limit: 0, burst: 1, window: 2, perPath: 3 } as cons
 export const WAF_FIELDS = { paranoia: 0, threshold: 1, bodyCap: 2, exclusions: 3, excludes: 4 } as const;
 /** `id`: NONE if a tag selects the rules; an empty `tag` or `target` is left out; `path` is a pattern's number. */
 export const WAF_EXCLUSION = { id: 0, tag: 1, target: 2, path: 3, size: 4 } as const;
+/** `target`: a string; under the action REDIRECT_LISTED the number of a list. */
 export const REDIRECT_FIELDS = { status: 0, target: 1, preserveQuery: 2, preservePath: 3 } as const;
+/** The number of the action of a redirect with a list of targets, after those of REDIRECT_TARGET_MODES. */
+export const REDIRECT_LISTED = 2;
 export const CAPTCHA_FIELDS = { ttl: 0 } as const;
 export const REWRITE_FIELDS = { target: 0, query: 1, regex: 2 } as const;
 /** Lifetimes are stored plus one; 0 follows the origin. */

@@ -19,6 +19,7 @@ import { parseRuleSet } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { RuleSet } from '../model/types.ts';
 import { asList, placed, toFilePath } from './edge-diagnostics.ts';
+import { isListFile, readFileLists } from './edge-lists.ts';
 import { type EdgePart, joinParts, tooManyParts } from './edge-parts.ts';
 import { keysOf } from './keys.ts';
 import { byPlace, isMapping, readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
@@ -90,20 +91,23 @@ export type EdgeFile =
  * ```
  */
 export function readEdgeFile(text: string, name: string): EdgeFile {
-  return readEdge(readYaml(text, name));
+  return readEdge(readYaml(text, name), []);
 }
 
-/** Reads the octets of an edge file and of its parts, which must be UTF-8. Never throws. */
-export function readEdgeBytes(bytes: Uint8Array, name: string, parts: readonly EdgePart[] = []): EdgeFile {
+/** Reads the octets of an edge file, of its parts and of the files of its lists, which must be UTF-8. Never throws. */
+export function readEdgeBytes(bytes: Uint8Array, name: string, files: readonly EdgePart[] = []): EdgeFile {
   const main = readYamlBytes(bytes, name);
+  const parts = files.filter((file) => !isListFile(file));
+  const lists = files.filter(isListFile);
   const excess = tooManyParts(bytes, name, parts);
   if (excess !== null)
-    return readEdge({ ...main, value: undefined, diagnostics: [...main.diagnostics, excess] });
+    return readEdge({ ...main, value: undefined, diagnostics: [...main.diagnostics, excess] }, []);
   return readEdge(
     joinParts(
       main,
       parts.map((part) => readYamlBytes(part.octets, part.name)),
     ),
+    lists,
   );
 }
 
@@ -118,7 +122,7 @@ interface Lowering {
 }
 
 /** Checks that the file has a domain, then lowers, parses and names its rules. */
-function readEdge(yaml: YamlFile): EdgeFile {
+function readEdge(yaml: YamlFile, listFiles: readonly EdgePart[]): EdgeFile {
   const lowering: Lowering = {
     yaml,
     diagnostics: [...yaml.diagnostics],
@@ -160,7 +164,9 @@ function readEdge(yaml: YamlFile): EdgeFile {
   checkFragment(yaml.value, lowering);
   const lowered = lower(yaml.value, lowering);
   const ruleKeys = new Map([...rules].flatMap(([id, { key }]) => (key === null ? [] : [[id, key]])));
-  const parsed = parseRuleSet(lowered, { ruleKeys, partial: sources.fragment });
+  const { lists, diagnostics: mistaken } = readFileLists(yaml, listFiles);
+  diagnostics.push(...mistaken);
+  const parsed = parseRuleSet(lowered, { ruleKeys, partial: sources.fragment, lists });
   for (const diagnostic of parsed.diagnostics) diagnostics.push(placed(diagnostic, yaml));
   diagnostics.sort(byPlace);
   const failed = diagnostics.some(({ severity }) => severity === 'error');
@@ -212,7 +218,7 @@ function checkFragment(file: Fields, lowering: Lowering): void {
 }
 
 /** Converts the file's form to the API's: record names become ids, and fields that only files have are removed. */
-function lower({ fragment: _, ...file }: Fields, lowering: Lowering): Fields {
+function lower({ fragment: _, lists: _lists, ...file }: Fields, lowering: Lowering): Fields {
   const domain = typeof file['domain'] === 'string' ? { name: file['domain'] } : file['domain'];
   const records = lowerRecords(withIds(file['records']), lowering);
   collectRecordPlaces(records, lowering);

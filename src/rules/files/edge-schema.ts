@@ -5,13 +5,23 @@
 import { z } from 'zod';
 import {
   MAX_ENTRY_CHARACTERS,
+  MAX_ENTRY_COMMENT_CHARACTERS,
   MAX_HOST_OCTETS,
   MAX_ID,
   MAX_KEY_CHARACTERS,
+  MAX_LIST_NAME_CHARACTERS,
+  MAX_LISTS,
+  MAX_LOCATION_CHARACTERS,
+  MAX_NAMED_ENTRIES,
   MAX_RECORDS,
   MAX_RULES,
 } from '../../base/vocabulary/limits.ts';
-import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
+import {
+  LIST_KINDS,
+  REDIRECT_STATUSES,
+  RULE_TYPES,
+  type RuleType,
+} from '../../base/vocabulary/vocabulary.ts';
 import { DOMAIN_SETTINGS, domainForm } from '../model/domain.ts';
 import { documentFields } from '../model/fields.ts';
 import type { Fields } from '../model/form.ts';
@@ -73,6 +83,13 @@ export function edgeFileSchema(): JsonSchema {
         description: 'DNS records',
         examples: [[{ name: 'shop', type: 'A', destination: '198.51.100.20', proxied: true }]],
       },
+      lists: {
+        type: 'array',
+        maxItems: MAX_LISTS,
+        items: listSchema(),
+        description: 'lists that rules name as `@name`',
+        examples: [[{ name: 'office', kind: 'ip', entries: ['203.0.113.0/24'] }]],
+      },
       rules: {
         type: 'array',
         maxItems: MAX_RULES,
@@ -88,6 +105,54 @@ export function edgeFileSchema(): JsonSchema {
     },
     definitions: Object.fromEntries(RULE_TYPES.map((type) => [type, ruleOfType(type)])),
   };
+}
+
+function listSchema(): JsonSchema {
+  const text = (description: string, maxLength: number) => ({ type: 'string', description, maxLength });
+  const comment = text('a remark', MAX_ENTRY_COMMENT_CHARACTERS);
+  const value = text('the entry', MAX_ENTRY_CHARACTERS);
+  const to = text('where the answer leads', MAX_LOCATION_CHARACTERS);
+  const object = (
+    required: readonly string[],
+    properties: Readonly<Record<string, unknown>>,
+  ): JsonSchema => ({
+    type: 'object',
+    required,
+    additionalProperties: false,
+    properties,
+  });
+  return object(['name', 'kind'], {
+    name: {
+      type: 'string',
+      pattern: '^[a-z0-9][a-z0-9_-]*$',
+      maxLength: MAX_LIST_NAME_CHARACTERS,
+      description: 'name of the list, which rules write after `@`',
+      examples: ['office'],
+    },
+    kind: { enum: [...LIST_KINDS], description: 'what its entries are', examples: ['ip'] },
+    entries: {
+      type: 'array',
+      maxItems: MAX_NAMED_ENTRIES,
+      description:
+        'the entries; without them the file `lists/<name>.txt` beside this one has them, one a line',
+      examples: [['203.0.113.0/24', { value: '2001:db8::/32', comment: 'laboratory' }]],
+      items: {
+        anyOf: [
+          { type: ['string', 'integer'] },
+          object(['value'], { value, comment }),
+          object(['from', 'to'], {
+            from: text('the path that the entry is for', MAX_ENTRY_CHARACTERS),
+            to,
+            status: {
+              enum: [...REDIRECT_STATUSES],
+              description: 'status of the answer; default: that of the rule',
+            },
+            comment,
+          }),
+        ],
+      },
+    },
+  });
 }
 
 function domainSchema(): JsonSchema {

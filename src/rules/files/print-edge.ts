@@ -14,11 +14,12 @@ import type { StoredRule } from '../model/common.ts';
 import { CONDITION_NAMES, type Conditions } from '../model/conditions.ts';
 import { DOMAIN_SETTINGS, domainForm } from '../model/domain.ts';
 import type { Fields as FormFields } from '../model/form.ts';
+import { showEntry } from '../model/lists.ts';
 import { parseRule } from '../model/parse.ts';
 import { recordForm } from '../model/record.ts';
 import { absoluteName } from '../model/record-name.ts';
 import { ruleForm } from '../model/rule.ts';
-import type { DnsRecord, OriginPoolRule, Rule } from '../model/types.ts';
+import type { DnsRecord, OriginPoolRule, Rule, RuleList } from '../model/types.ts';
 import { LAYOUT_SCHEMA, layOut, layOutText } from './layout.ts';
 import { printTags } from './print-tags.ts';
 import { FILE_ORDER, type KeyOrders } from './test-schema.ts';
@@ -55,6 +56,8 @@ export interface PrintedDomain {
   readonly domain: { readonly name: string } & Fields;
   readonly records: readonly DnsRecord[];
   readonly rules: readonly Rule[];
+  /** Lists with their entries. */
+  readonly lists?: readonly RuleList[];
   /**
    * Prints the ids of records and rules. Without ids the text does not depend on the server that stores the domain.
    */
@@ -80,11 +83,22 @@ export interface PrintedEdge {
   readonly untagged: readonly Rule[];
 }
 
+/** A list; entries without comments are texts, and those of a sealed list are in a file of its own. */
+function shortList(list: RuleList): Fields {
+  const { name, kind } = list;
+  if ('digest' in list) return { name, kind };
+  const shown = list.entries.map((entry) =>
+    kind === 'redirect' || entry.comment !== undefined ? showEntry(kind, entry) : entry.value,
+  );
+  return { name, kind, entries: shown };
+}
+
 /** Prints a domain: records in order of id, rules in order of phase, then priority, then id. */
 export function printEdge({
   domain,
   records,
   rules,
+  lists = [],
   ids,
   comments,
   fragment,
@@ -102,6 +116,7 @@ export function printEdge({
   const document: Record<string, unknown> = {
     domain: Object.keys(domain).length === 1 ? domain.name : domain,
     ...(fragment === true ? { fragment } : {}),
+    ...(lists.length === 0 ? {} : { lists: lists.map(shortList) }),
     records: zone.map((record) => {
       const numbered = ids || byId.has(record.id);
       return { ...(numbered ? { id: placeOf(record.id) } : {}), ...shortRecord(record) };

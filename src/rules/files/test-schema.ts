@@ -406,6 +406,7 @@ export const FILE_ORDER = [
   'domain',
   'fragment',
   'entitlements',
+  'lists',
   'records',
   'rules',
   'defaults',

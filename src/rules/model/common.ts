@@ -34,7 +34,7 @@ import {
   form,
   type Stored,
 } from './form.ts';
-import { judgeListName, namesList } from './list-names.ts';
+import { judgeListName, namesList } from './list-name.ts';
 import { type EntryProblem, judgeHostEntry, judgePathEntry } from './text-checks.ts';
 
 /**
@@ -435,14 +435,20 @@ function wordsOf<Own extends Fields>({ summary, example, origins }: RuleWords<Ow
   return { summary, example, ...(origins === undefined ? {} : { origins }) };
 }
 
-/** Selects a type's own fields and empties those that have no effect (`RuleParts.unused`). */
+/**
+ * Selects a type's own fields and empties those that have no effect (`RuleParts.unused`). An optional field without a value
+ * is absent.
+ */
 function finishOwn<T extends RuleType, Own extends Fields>(
   { fields, unused }: RuleParts<T, Own>,
   values: object,
 ): FormValues<Own> {
   const own: Record<string, unknown> = {};
   for (const name of Object.keys(fields)) own[name] = (values as Record<string, unknown>)[name];
-  return { ...own, ...unused?.(own as FormValues<Own>) } as FormValues<Own>;
+  const stored = { ...own, ...unused?.(own as FormValues<Own>) };
+  return Object.fromEntries(
+    Object.entries(stored).filter(([, value]) => value !== undefined),
+  ) as FormValues<Own>;
 }
 
 /** The values that `isUnnarrowed` reads: conditions, and the filters on records, hosts and paths. */

@@ -39,7 +39,7 @@ import {
   text,
 } from './fields.ts';
 import type { FormScope, Stored } from './form.ts';
-import { judgeListName, namesList } from './list-names.ts';
+import { judgeListName, namesList } from './list-name.ts';
 import type { Problem } from './report.ts';
 import { warnHostBits } from './text-checks.ts';
 
@@ -98,6 +98,7 @@ const asnEntry: z.ZodType<number | string, number | string> = shownAs(
   checked(z.unknown(), (value) => {
     if (typeof value === 'string' && namesList(value)) return judgeListName(value.slice(1));
     if (isAsn(value)) return null;
+    if (typeof value !== 'number') return { code: 'invalid_type', message: 'must be a whole number' };
     return {
       code: 'out_of_range',
       message: `must be a whole number from 1 to ${MAX_ASN}, or \`@name\` of a list`,

@@ -9,7 +9,7 @@ import { parseIpEntry } from '../../base/addresses/ip.ts';
 import { utf8Length } from '../../base/octets/octets.ts';
 import { MAX_ENTRY_CHARACTERS, MAX_ID, MAX_LIST_ENTRIES, MAX_PORT } from '../../base/vocabulary/limits.ts';
 import type { Fields } from './form.ts';
-import { judgeListName, namesList } from './list-names.ts';
+import { judgeListName, namesList } from './list-name.ts';
 import type { Problem } from './report.ts';
 
 /** Adds a condition to a schema; `judge` returns the problem of a value, or `null` for a valid one. */

@@ -3,23 +3,11 @@
  * names, with their places, or what is wrong with a name.
  */
 import { type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
-import { MAX_LIST_NAME_CHARACTERS } from '../../base/vocabulary/limits.ts';
 import type { ListKind } from '../../base/vocabulary/vocabulary.ts';
+import { namesList } from './list-name.ts';
 import { nearest } from './nearest.ts';
 import type { Problem } from './report.ts';
 import type { Rule } from './types.ts';
-
-/** Whether an entry names a list. */
-export function namesList(entry: string | number): entry is string {
-  return typeof entry === 'string' && entry.startsWith('@');
-}
-
-/** What is wrong with the name of a list, without `@`; `null`: nothing. */
-export function judgeListName(name: string): Problem | null {
-  if (name.length <= MAX_LIST_NAME_CHARACTERS && /^[a-z0-9][a-z0-9_-]*$/.test(name)) return null;
-  const message = `must be the name of a list: at most ${MAX_LIST_NAME_CHARACTERS} lower-case letters, digits, \`-\` and \`_\`, the first a letter or digit`;
-  return { code: 'list_name', message };
-}
 
 /** A list that a rule names. */
 export interface NamedList {
@@ -58,8 +46,13 @@ function entriesOf(
           { kind: 'ip', path: ['ips'], entries: rule.ips } as const,
         ]
       : [];
+  const targets =
+    rule.type === 'redirect' && rule.targets !== undefined
+      ? [{ kind: 'redirect', path: ['targets'], entries: [rule.targets] } as const]
+      : [];
   return [
     ...own,
+    ...targets,
     ...hosts.map((field) => ({ kind: 'host' as const, path: [field], entries: rule[field] })),
     ...paths,
     ...inConditions,
@@ -72,7 +65,9 @@ const CONDITION_KINDS = { ips: 'ip', countries: 'country', asns: 'asn', user_age
 export function listsOf(rule: Rule): readonly NamedList[] {
   return entriesOf(rule).flatMap(({ kind, path, entries }) =>
     entries.flatMap((entry, index) =>
-      namesList(entry) ? [{ name: entry.slice(1), kind, path: [...path, index] }] : [],
+      namesList(entry)
+        ? [{ name: entry.slice(1), kind, path: kind === 'redirect' ? path : [...path, index] }]
+        : [],
     ),
   );
 }

@@ -14,12 +14,13 @@ import { isObject } from '../../base/text/json-object.ts';
 import {
   MAX_ENTRY_CHARACTERS,
   MAX_ENTRY_COMMENT_CHARACTERS,
+  MAX_LIST_OCTETS,
   MAX_LOCATION_CHARACTERS,
   MAX_NAMED_ENTRIES,
   MAX_SCANNED_ENTRIES,
 } from '../../base/vocabulary/limits.ts';
 import { LIST_KINDS, type ListKind, REDIRECT_STATUSES } from '../../base/vocabulary/vocabulary.ts';
-import { judgeListName } from './list-names.ts';
+import { judgeListName } from './list-name.ts';
 import { nearest } from './nearest.ts';
 import { createReport, type Problem, type Report, unknownField } from './report.ts';
 import { judgeHostEntry, judgePathEntry, judgeRedirectTarget } from './text-checks.ts';
@@ -56,7 +57,7 @@ export function entryKey(kind: ListKind, value: string): string {
 }
 
 /** The entries that were read, or the mistakes. */
-export type ReadEntries =
+export type ReadListEntries =
   | { readonly ok: true; readonly entries: readonly ListEntry[]; readonly diagnostics: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
@@ -64,7 +65,7 @@ export type ReadEntries =
  * Reads the entries of a list: texts, or objects `{ value, comment? }`, of kind `redirect` `{ from, to, status?, comment? }`.
  * Of entries with one key the last counts, at the place of the first.
  */
-export function readEntries(kind: ListKind, given: unknown): ReadEntries {
+export function readEntries(kind: ListKind, given: unknown): ReadListEntries {
   const report = createReport();
   if (!Array.isArray(given)) {
     report.add('error', [], { code: 'invalid_type', message: 'must be a list', found: quoteValue(given) });
@@ -84,8 +85,9 @@ export function readEntries(kind: ListKind, given: unknown): ReadEntries {
   return readOf(kind, [...entries.values()], report);
 }
 
-function readOf(kind: ListKind, entries: readonly ListEntry[], report: Report): ReadEntries {
+function readOf(kind: ListKind, entries: readonly ListEntry[], report: Report): ReadListEntries {
   checkScanned(kind, entries, report);
+  checkSize(entries, report);
   const diagnostics = report.diagnostics();
   return report.errors() > 0 ? { ok: false, diagnostics } : { ok: true, entries, diagnostics };
 }
@@ -305,6 +307,26 @@ function checkScanned(kind: ListKind, entries: readonly ListEntry[], report: Rep
   });
 }
 
+/** Octets that an entry takes beside its characters: its row, and up to four places in a table. */
+const ENTRY_OCTETS = 40;
+/** Octets of a character of an ordinary entry, and of one in the automaton. */
+const CHARACTER_OCTETS = 2;
+const SCANNED_OCTETS = 22;
+
+/** Octets that an entry takes at most once the list is compiled. */
+export function entryOctets({ value, to = '' }: ListEntry): number {
+  const each = isScanned(value) ? SCANNED_OCTETS : CHARACTER_OCTETS;
+  return ENTRY_OCTETS + value.length * each + to.length * CHARACTER_OCTETS;
+}
+
+function checkSize(entries: readonly ListEntry[], report: Report): void {
+  const octets = entries.reduce((sum, entry) => sum + entryOctets(entry), 0);
+  if (octets <= MAX_LIST_OCTETS) return;
+  const message = `must take at most ${MAX_LIST_OCTETS} octets once they are compiled`;
+  const remedy = 'divide the list, or write shorter entries';
+  report.add('error', [], { code: 'list_too_large', message, found: String(octets), remedy });
+}
+
 /** An entry in the form of files and the API. */
 export function showEntry(
   kind: ListKind,
@@ -325,7 +347,7 @@ export interface ListTextOptions {
 }
 
 /** Reads a list from text. Paths of diagnostics begin with the number of the line, from 1. */
-export function readListText(kind: ListKind, text: string, options: ListTextOptions = {}): ReadEntries {
+export function readListText(kind: ListKind, text: string, options: ListTextOptions = {}): ReadListEntries {
   const report = createReport();
   return collectEntries(kind, linesOf(kind, text, options), report);
 }
@@ -337,7 +359,11 @@ export interface WrittenEntry {
 }
 
 /** Reads entries one by one, until there are too many mistakes or entries. Mistakes that `found` adds to the report count. */
-export function collectEntries(kind: ListKind, found: Iterable<WrittenEntry>, report: Report): ReadEntries {
+export function collectEntries(
+  kind: ListKind,
+  found: Iterable<WrittenEntry>,
+  report: Report,
+): ReadListEntries {
   const entries = new Map<string, ListEntry>();
   for (const { path, written } of found) {
     if (report.full()) break;

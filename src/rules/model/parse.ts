@@ -72,6 +72,8 @@ const EDGE_FILE_SHAPE = {
 interface RuleSetOptions {
   /** Keys of rules by id, by which tags may name them; absent: tags name ids alone. */
   readonly ruleKeys?: ReadonlyMap<number, string>;
+  /** Lists that were read already, in place of those of the rule set. */
+  readonly lists?: readonly EntryList[];
   /** The rules are some of those of a domain: a tag may name the id of another one. */
   readonly partial?: boolean;
 }
@@ -102,7 +104,7 @@ export function parseRuleSet(input: unknown, options: RuleSetOptions = {}): Pars
     const domain = readForm(domainForm, named, { ...reading, path: ['domain'] });
     const records = readRecords(own(plain, 'records') ?? [], nameOf(plain), reading);
     const rules = readRules(own(plain, 'rules') ?? [], recordIdsOf(own(plain, 'records')), reading);
-    const lists = readLists(own(plain, 'lists') ?? [], reading.report);
+    const lists = options.lists ?? readLists(own(plain, 'lists') ?? [], reading.report);
     const checks = { ...options, listed: own(plain, 'rules'), report: reading.report };
     if (rules !== null) checkTags(rules, checks);
     if (rules !== null && lists !== null) checkLists(rules, lists, checks);

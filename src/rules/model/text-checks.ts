@@ -240,6 +240,10 @@ export function judgeRedirectTarget(value: string): Problem | null {
   }
   if (isAuthority(absolute[1]!)) return null;
   if (absolute[1]!.includes('@')) return targetProblem('must not hold a user name before its host');
+  if (absolute[1]!.includes('$')) {
+    const remedy = 'name the host; groups of `target_mode: captures` may be in the path, query and fragment';
+    return targetProblem('must name an ASCII host after `://`, as literal text', remedy);
+  }
   const remedy = /[^\u0000-\u007f]/.test(absolute[1]!) ? 'write the host in punycode (`xn--…`)' : undefined;
   return targetProblem('must name an ASCII host after `://`; the target is literal text', remedy);
 }

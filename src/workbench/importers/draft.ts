@@ -6,7 +6,7 @@ import { getDomain } from 'tldts';
 import { normalizeName } from '../../base/addresses/host.ts';
 import { parseIp } from '../../base/addresses/ip.ts';
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
-import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
+import { DROP_STATUSES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { printEdge } from '../../rules/files/print-edge.ts';
 import { parseRecord, parseRule, parseRuleSet } from '../../rules/model/parse.ts';
 import type { DnsRecord } from '../../rules/model/types.ts';
@@ -175,6 +175,26 @@ function tryDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedFilter):
     return failure;
   }
   return null;
+}
+
+/** Gives the drop rules of an entry the status that the source answers, and marks one that no drop rule has. */
+export function answerWith(
+  draft: ImportDraft,
+  entry: DraftEntry,
+  { status, product }: { readonly status: number; readonly product: string },
+): void {
+  if (!DROP_STATUSES.some((known) => known === status)) {
+    markDifference(entry, `the edge answers 403; ${product} answers ${status}`);
+    return;
+  }
+  if (status === DROP_STATUSES[0]) return;
+  let left = entry.becomes.filter((type) => type === 'drop').length;
+  for (let index = draft.rules.length - 1; index >= 0 && left > 0; index--) {
+    const rule = draft.rules[index]!;
+    if (rule.entry !== entry || rule.type !== 'drop') continue;
+    draft.rules[index] = { ...rule, fields: { ...rule.fields, status } };
+    left--;
+  }
 }
 
 /** Refuses requests that the source guards in a way that no rule has. */

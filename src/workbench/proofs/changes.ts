@@ -388,7 +388,9 @@ function situationsFor(
   const box = matchedBy(side, rule);
   if (box === null) return null;
   if (rule.type !== 'redirect') return at(rule, box, false);
-  return [...endedBy(side, rule).flatMap((one) => at(rule, one, false)), ...at(rule, box, true)];
+  // Of a location with groups, one request does not show what others of its box get.
+  const mayBeOwnUrl = !rule.takesGroups;
+  return [...endedBy(side, rule).flatMap((one) => at(rule, one, false)), ...at(rule, box, mayBeOwnUrl)];
 }
 
 /** A situation in which a rule acts. */

@@ -5,6 +5,7 @@
  */
 import { encodeCapture } from '../../base/octets/octets.ts';
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
+import { parseSubstitution } from '../../rules/model/substitution.ts';
 import type { RedirectRule, RuleSet } from '../../rules/model/types.ts';
 import {
   hostIncludes,
@@ -29,6 +30,9 @@ const MAX_CIRCLES = 20;
 /** Steps of the proof that a visitor reaches a redirect of one of them. */
 const MAX_CIRCLE_STEPS = 20_000;
 
+/** What most groups of paths match: a number, a name, the rest of a path. */
+const SAMPLE_GROUP = '1';
+
 /** Redirects that are followed from one request; browsers give up after 20. */
 const MAX_HOPS = 20;
 /** Types that decide whether a redirect is reached: those of earlier phases that may end a request or tag it. */
@@ -48,7 +52,10 @@ export interface Circle {
 export function likelyCircles(ruleSet: RuleSet): readonly Circle[] {
   const zone = readZone(ruleSet);
   const enforced = ruleSet.rules.filter(({ enabled, action_mode }) => enabled && action_mode === 'enforce');
-  const redirects = enforced.filter((rule): rule is RedirectRule => rule.type === 'redirect');
+  // Of a list the targets are too many to follow.
+  const redirects = enforced.filter(
+    (rule): rule is RedirectRule => rule.type === 'redirect' && rule.targets === undefined,
+  );
   const leading = redirects.filter((rule) => leadsWithin(rule, zone));
   if (leading.length < 2) return [];
   const found = circlesFrom(startsOf(leading, zone), compileSubject({ ...ruleSet, rules: redirects }));
@@ -88,8 +95,15 @@ function urlsOf(rule: RedirectRule, zone: Zone): readonly string[] {
   const paths = globs.length === 0 ? ['/'] : globs.map((path) => (path.startsWith('/') ? path : `/${path}`));
   return hosts.slice(0, MAX_STARTS_OF_LIST).flatMap((host) => {
     const own = paths.slice(0, MAX_STARTS_OF_LIST).map((path) => `https://${host}${encodeCapture(path)}`);
-    return [...own, locationFrom(`https://${host}/`, rule.target)].filter((url) => url !== null);
+    return [...own, locationFrom(`https://${host}/`, sampleTarget(rule))].filter((url) => url !== null);
   });
+}
+
+/** The target of a redirect, with a short text in place of each group. */
+function sampleTarget({ target, target_mode }: RedirectRule): string {
+  const parsed = target_mode === 'captures' ? parseSubstitution(target) : null;
+  if (parsed === null || !parsed.ok) return target;
+  return parsed.pieces.map((piece) => (piece.kind === 'text' ? piece.text : SAMPLE_GROUP)).join('');
 }
 
 /** The circles that URLs lead into. */

@@ -12,7 +12,7 @@ import { diffPlans, type PlanSide, pairedRules } from './diff.ts';
 import { COMPONENTS, type Component, isSeparate, type Profile, profilesOf, typesOf } from './profile.ts';
 import type { TypeComponent } from './rule-types.ts';
 import { entriesOf, termsAt } from './space/terms.ts';
-import { effectOf, readSubject, type Subject, type SubjectRule, takesGroups } from './subject.ts';
+import { effectOf, readSubject, type Subject, type SubjectRule } from './subject.ts';
 import { hostOfWitness, type Witness } from './witness.ts';
 
 /** Pairs of rules of one component whose changed order is proved or shown, and comparisons of places to find them. */
@@ -113,19 +113,21 @@ export function kindOf(
   return pairs.get(idOf(now)) === idOf(was) ? null : 'other_rule';
 }
 
-/** The kind for one request: rewrites that take groups may come to the same path by other patterns. */
-function kindOfRewrites(
+/** What rules that take groups decide. */
+const COMPUTED = ['action', 'status', 'location', 'path', 'query'] as const;
+
+/** The kind for one request: rules that take groups may come to the same path or location by other patterns. */
+function kindByGroups(
   comparison: ReadInput,
   { was, now }: { readonly was: SubjectRule | null; readonly now: SubjectRule | null },
   profiles: OutcomeChange['profiles'],
 ): OutcomeChange['kind'] | null {
   const kind = kindOf(comparison, was, now);
   if (kind !== 'outcome' || was === null || now === null) return kind;
-  const { before, after, pairs } = comparison;
-  if (!takesGroups(before.subject, was) && !takesGroups(after.subject, now)) return kind;
+  const { pairs } = comparison;
+  if (!was.takesGroups && !now.takesGroups) return kind;
   const [older, newer] = [profiles.before.decision, profiles.after.decision];
-  const isSame = older.action === newer.action && older.path === newer.path && older.query === newer.query;
-  if (!isSame) return kind;
+  if (!COMPUTED.every((field) => older[field] === newer[field])) return kind;
   return pairs.get(idOf(now)) === idOf(was) ? null : 'other_rule';
 }
 
@@ -165,8 +167,8 @@ export function differencesOf(
       component === 'end' || component === 'error_page' || typeIndex(typesOf(component)[0]!) < last;
     if (!isCompared) continue;
     const kind =
-      component === 'rewrite'
-        ? kindOfRewrites(comparison, { was: left, now: right }, profiles)
+      component === 'rewrite' || component === 'end'
+        ? kindByGroups(comparison, { was: left, now: right }, profiles)
         : kindOf(comparison, left, right);
     const shown = component === 'error_page' ? { witness, profiles } : common;
     if (kind !== null) changes.push({ component, before: left, after: right, host: null, kind, ...shown });

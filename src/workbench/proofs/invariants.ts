@@ -219,8 +219,8 @@ function sourcesOf(around: SubjectSpace): readonly Source[] {
   };
   const rules = around.subject.rules.flatMap((rule): readonly Source[] => {
     const words = planRule(around.subject.loaded, rule.slot);
-    const action = rule.isDryRun ? null : knownOf(rule.type).outcome(words);
-    return action === null ? [] : [sourceOfRule(around, rule, action)];
+    const actions = rule.isDryRun ? [] : knownOf(rule.type).outcomes(words);
+    return actions.map((action) => sourceOfRule(around, rule, action));
   });
   return [end, ...rules, ownAnswers(around), recordChallenges(around)];
 }

@@ -9,14 +9,17 @@ import {
   BOT_ACTIONS,
   BREACH_ACTIONS,
   CACHE_MODES,
+  DROP_STATUSES,
   FINGERPRINT_ACTIONS,
   REDIRECT_STATUSES,
+  REDIRECT_TARGET_MODES,
   type RuleType,
 } from '../../base/vocabulary/vocabulary.ts';
 import { REWRITE_FIELDS } from '../../engine/plan/layout.ts';
 import type {
   BotRouteRule,
   CacheRule,
+  DropRule,
   ErrorPageRule,
   OriginPoolRule,
   OriginRouteRule,
@@ -71,8 +74,10 @@ interface KnownType<R> {
   readonly ending: (rule: PlanRule) => RuleEnding;
   /** Whether the rule only tags, and takes no place. */
   readonly isTag: (rule: PlanRule) => boolean;
-  /** The outcome that an enforced match gives, or may give; `null`: the request goes on. */
-  readonly outcome: (rule: PlanRule) => Action | null;
+  /** The outcomes that an enforced match gives, or may give; none: the request goes on. */
+  readonly outcomes: (rule: PlanRule) => readonly Action[];
+  /** Whether the rule inserts groups of its path patterns: what it does depends on which of them is the first that matches. */
+  readonly takesGroups: (rule: PlanRule) => boolean;
   /** What besides the request the outcome depends on. */
   readonly needs: 'limit' | 'score' | null;
   /** Outcomes that a failed test explains by rules of the type, if it names no rule. */
@@ -95,7 +100,8 @@ const PLAIN = {
   acting: 'first',
   ending: () => 'never',
   isTag: () => false,
-  outcome: () => null,
+  outcomes: () => [],
+  takesGroups: () => false,
   needs: null,
   explains: [],
   entries: [],
@@ -113,13 +119,14 @@ const TYPES: { readonly [T in RuleType]: KnownType<Extract<Rule, { readonly type
     ...PLAIN,
     component: 'end',
     ending: () => 'always',
-    outcome: () => 'block',
+    outcomes: () => ['block'],
     explains: ['block'],
     entries: ['countries', 'ips'],
     flips: ({ countries, country_match_type, ips, ip_match_type }) => [
       ...(countries.length > 0 ? [['country_match_type', otherList(country_match_type)] as const] : []),
       ...(ips.length > 0 ? [['ip_match_type', otherList(ip_match_type)] as const] : []),
     ],
+    changes: dropChanges,
     facts: ({ countries, ips }) => [
       ...(ips.length > 0 ? (['ip'] as const) : []),
       ...(countries.length > 0 ? (['country'] as const) : []),
@@ -131,9 +138,9 @@ const TYPES: { readonly [T in RuleType]: KnownType<Extract<Rule, { readonly type
     acting: 'each',
     ending: ({ action }) => (FINGERPRINT_ACTIONS[action] === 'drop' ? 'always' : 'never'),
     isTag: ({ action }) => FINGERPRINT_ACTIONS[action] === 'tag',
-    outcome: ({ action }) => {
+    outcomes: ({ action }) => {
       const does = FINGERPRINT_ACTIONS[action];
-      return does === 'tag' ? null : does === 'drop' ? 'block' : 'challenge';
+      return does === 'tag' ? [] : does === 'drop' ? ['block'] : ['challenge'];
     },
     explains: ['challenge'],
     entries: ['match_ja4', 'match_ja4h'],
@@ -155,9 +162,9 @@ const TYPES: { readonly [T in RuleType]: KnownType<Extract<Rule, { readonly type
       return does === 'alt_origin' ? 'pins' : 'always';
     },
     isTag: ({ action }) => BOT_ACTIONS[action] === 'tag',
-    outcome: ({ action }) => {
+    outcomes: ({ action }) => {
       const does = BOT_ACTIONS[action];
-      return does === 'block' ? 'block' : does === 'alt_content' ? 'respond' : null;
+      return does === 'block' ? ['block'] : does === 'alt_content' ? ['respond'] : [];
     },
     explains: ['block', 'respond'],
     entries: ['bot_kinds'],
@@ -169,7 +176,7 @@ const TYPES: { readonly [T in RuleType]: KnownType<Extract<Rule, { readonly type
     ...PLAIN,
     component: 'rate_limit',
     acting: 'each',
-    outcome: ({ action }) => (BREACH_ACTIONS[action] === 'captcha' ? 'challenge' : 'block'),
+    outcomes: ({ action }) => [BREACH_ACTIONS[action] === 'captcha' ? 'challenge' : 'block'],
     needs: 'limit',
     explains: ['block', 'challenge'],
     changes: rateChanges,
@@ -183,7 +190,7 @@ const TYPES: { readonly [T in RuleType]: KnownType<Extract<Rule, { readonly type
   waf: {
     ...PLAIN,
     component: 'waf',
-    outcome: () => 'block',
+    outcomes: () => ['block'],
     needs: 'score',
     explains: ['block'],
     changes: wafChanges,
@@ -193,14 +200,16 @@ const TYPES: { readonly [T in RuleType]: KnownType<Extract<Rule, { readonly type
     ...PLAIN,
     component: 'end',
     ending: () => 'unless_own_url',
-    outcome: () => 'redirect',
+    // Groups may make a location that refuses the request.
+    outcomes: (rule) => (hasCaptures(rule) ? ['redirect', 'refuse'] : ['redirect']),
+    takesGroups: hasCaptures,
     explains: ['redirect'],
     changes: redirectChanges,
   },
   captcha: {
     ...PLAIN,
     component: 'captcha',
-    outcome: () => 'challenge',
+    outcomes: () => ['challenge'],
     explains: ['challenge'],
     state: () => CLEARANCES,
     facts: () => ['verified_bot', 'solved_challenge'],
@@ -211,8 +220,9 @@ const TYPES: { readonly [T in RuleType]: KnownType<Extract<Rule, { readonly type
     // A path with a dot segment refuses the request; one that takes groups may come to one, which is not followed.
     ending: (rule) =>
       !takesPattern(rule) && hasDotSegment(rule.text(REWRITE_FIELDS.target)) ? 'always' : 'never',
-    outcome: (rule) =>
-      takesPattern(rule) || hasDotSegment(rule.text(REWRITE_FIELDS.target)) ? 'refuse' : null,
+    outcomes: (rule) =>
+      takesPattern(rule) || hasDotSegment(rule.text(REWRITE_FIELDS.target)) ? ['refuse'] : [],
+    takesGroups: (rule) => takesPattern(rule) && rule.text(REWRITE_FIELDS.target).includes('$'),
     changes: rewriteChanges,
   },
   cache: { ...PLAIN, component: 'cache', changes: cacheChanges },
@@ -237,6 +247,11 @@ function takesPattern(rule: PlanRule): boolean {
   return rule.word(REWRITE_FIELDS.regex) === 1;
 }
 
+/** Whether a redirect's target takes groups. */
+function hasCaptures({ action }: PlanRule): boolean {
+  return REDIRECT_TARGET_MODES[action] === 'captures';
+}
+
 function otherList(type: 'include' | 'exclude'): 'include' | 'exclude' {
   return type === 'include' ? 'exclude' : 'include';
 }
@@ -255,6 +270,11 @@ function without<Value>(
   textOf: (value: Value, place: number) => string,
 ): Changes {
   return values.map((value, place) => [name, values.toSpliced(place, 1), `without ${textOf(value, place)}`]);
+}
+
+/** A rule without a status of its own has no mistake in it. */
+function dropChanges({ status }: DropRule): Changes {
+  return status === undefined ? [] : [['status', after(DROP_STATUSES, status)]];
 }
 
 function botChanges({ action, status, body, alt_dest, alt_port, alt_scheme }: BotRouteRule): Changes {
@@ -297,12 +317,20 @@ function wafChanges({ threshold, paranoia, body_cap_kb, exclusions, rule_exclude
   ];
 }
 
-function redirectChanges({ status_code, target, preserve_path, preserve_query }: RedirectRule): Changes {
+function redirectChanges(rule: RedirectRule): Changes {
+  const { status_code, preserve_query, targets } = rule;
   return [
     ['status_code', after(REDIRECT_STATUSES, status_code)],
-    ['target', longer(target)],
-    ['preserve_path', !preserve_path],
+    ...(targets === undefined ? targetChanges(rule) : []),
     ['preserve_query', !preserve_query],
+  ];
+}
+
+/** Changes of a redirect that has one target. */
+function targetChanges({ target, preserve_path, target_mode }: RedirectRule): Changes {
+  return [
+    ['target', longer(target)],
+    target_mode === 'captures' ? ['target_mode', 'literal'] : ['preserve_path', !preserve_path],
   ];
 }
 

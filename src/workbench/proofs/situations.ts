@@ -13,6 +13,7 @@ import { typesOf } from './profile.ts';
 import { knownOf } from './rule-types.ts';
 import type { LetterAutomaton } from './space/automaton.ts';
 import { AXES, type Box, commonSets, restricted, subtract, withAxis } from './space/boxes.ts';
+import type { Language } from './space/language.ts';
 import type { Space, SpaceExtras } from './space/space.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 
@@ -125,20 +126,19 @@ function withServed(space: Space, plan: number, box: Box): Box {
  */
 export function endedBy(around: SubjectSpace, rule: SubjectRule): readonly Box[] {
   const box = matchedBy(around, rule);
-  if (box === null) return [];
+  // Whether an entry of a list leads to the request's own URL is not known here.
+  if (box === null || rule.isListed) return [];
   return rule.ending === 'unless_own_url' ? elsewhere(around.space, rule, box) : [box];
 }
 
 /** The part of a redirect's box whose location certainly differs from the request's URL. */
-function elsewhere(
-  space: Space,
-  { target, preservesPath, preservesQuery }: SubjectRule,
-  box: Box,
-): readonly Box[] {
+function elsewhere(space: Space, rule: SubjectRule, box: Box): readonly Box[] {
+  const { target, preservesPath, preservesQuery, takesGroups } = rule;
   const { scheme, host, path, query } = splitTarget(target);
   const isOtherPath = preservesPath && path.replace(/\/+$/, '') !== '';
+  const hasGroupsInQuery = takesGroups && (query ?? '').includes('$');
   // The request's query comes after that of the target, so the location's is longer.
-  const isOtherQuery = preservesQuery && query !== null && query !== '';
+  const isOtherQuery = preservesQuery && query !== null && query !== '' && !hasGroupsInQuery;
   if (isOtherPath || isOtherQuery) return [box];
   const parts: Box[] = [];
   if (host !== null) {
@@ -150,15 +150,36 @@ function elsewhere(
     const others = space.axes.values.otherSchemes(scheme);
     if (others !== null) parts.push({ ...box, sets: restricted(box.sets, [others]) });
   }
-  if (!preservesQuery) {
+  if (!preservesQuery && !hasGroupsInQuery) {
     for (const others of space.axes.values.otherQueries(query ?? ''))
       parts.push({ ...box, sets: restricted(box.sets, [others]) });
   }
   if (preservesPath) return parts;
-  const own = canonicalPath(path);
-  if (own === null) return parts;
-  const paths = space.without(box.paths, { name: `one ${own}`, automaton: space.onePath(own) });
+  const own = takesGroups && path.includes('$') ? pathsBelow(space, path) : pathItself(space, path);
+  const paths = own === null ? null : space.without(box.paths, own);
   return paths === null ? parts : [...parts, { ...box, paths }];
+}
+
+/** The one path that is a redirect's target; `null`: a request with it is refused. */
+function pathItself(space: Space, path: string): Language | null {
+  const own = canonicalPath(path);
+  return own === null ? null : { name: `one ${own}`, automaton: space.onePath(own) };
+}
+
+/**
+ * Every path that the target of a redirect with groups may make: its whole segments before the first `$` are how all of them
+ * begin. `null`: it has none.
+ */
+function pathsBelow(space: Space, path: string): Language | null {
+  const own = canonicalPath(fixedPart(path));
+  return own === null || own === '/' ? null : space.wildcardPaths([own, '']);
+}
+
+/** The segments of a path before the first that has a `$`, with their slash. */
+function fixedPart(path: string): string {
+  const dollar = path.indexOf('$');
+  const before = dollar < 0 ? path : path.slice(0, dollar);
+  return before.slice(0, before.lastIndexOf('/') + 1);
 }
 
 /** The canonical path of a redirect's target; `null`: a request with it is refused. */
@@ -170,10 +191,15 @@ function canonicalPath(path: string): string | null {
 /** What a space must distinguish beside filters: whether a redirect leads to the request's own URL. */
 export function redirectExtras(subjects: readonly Subject[]): SpaceExtras {
   const targets = subjects.flatMap(({ rules }) =>
-    rules.filter(({ type }) => type === 'redirect').map(({ target }) => splitTarget(target)),
+    rules
+      .filter(({ type, isListed }) => type === 'redirect' && !isListed)
+      .map(({ target, takesGroups }) => ({ ...splitTarget(target), takesGroups })),
   );
   const hosts = targets.flatMap(({ host }) => (host === null || host === '' ? [] : [host]));
-  const paths = targets.flatMap(({ path }) => canonicalPath(path) ?? []);
+  const paths = targets.flatMap(
+    ({ path, takesGroups }) =>
+      canonicalPath(takesGroups && path.includes('$') ? fixedPart(path) : path) ?? [],
+  );
   return { hosts: [...new Set(hosts)], paths: [...new Set(paths)] };
 }
 

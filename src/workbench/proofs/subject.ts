@@ -13,7 +13,7 @@ import {
   FLAG_ACTION_SHIFT,
   META,
   REDIRECT_FIELDS,
-  REWRITE_FIELDS,
+  REDIRECT_LISTED,
   SLOT,
 } from '../../engine/plan/layout.ts';
 import { openPlan, seal } from '../../engine/plan/seal.ts';
@@ -30,7 +30,11 @@ export interface SubjectRule {
   readonly ending: RuleEnding;
   /** A `tag` rule of fingerprints or bots, which takes no slot. */
   readonly isTag: boolean;
-  /** Of a redirect. */
+  /** What the rule does depends on which of its path patterns is the first that matches. */
+  readonly takesGroups: boolean;
+  /** A redirect with a list of targets. */
+  readonly isListed: boolean;
+  /** Of a redirect; with references to groups if `takesGroups`. */
   readonly target: string;
   readonly preservesPath: boolean;
   readonly preservesQuery: boolean;
@@ -86,7 +90,8 @@ function readRule(loaded: LoadedPlan, slot: number): SubjectRule | null {
   const type = RULE_TYPES[flags & FLAG.type]!;
   const isRedirect = type === 'redirect';
   const words = planRule(loaded, slot);
-  const { ending, isTag } = knownOf(type);
+  const isListed = isRedirect && words.action === REDIRECT_LISTED;
+  const { ending, isTag, takesGroups } = knownOf(type);
   return {
     slot,
     type,
@@ -94,7 +99,9 @@ function readRule(loaded: LoadedPlan, slot: number): SubjectRule | null {
     isDryRun: (flags & FLAG.dryRun) !== 0,
     ending: ending(words),
     isTag: isTag(words),
-    target: isRedirect ? words.text(REDIRECT_FIELDS.target) : '',
+    takesGroups: takesGroups(words),
+    isListed,
+    target: isRedirect && !isListed ? words.text(REDIRECT_FIELDS.target) : '',
     preservesPath: isRedirect && words.word(REDIRECT_FIELDS.preservePath) === 1,
     preservesQuery: isRedirect && words.word(REDIRECT_FIELDS.preserveQuery) === 1,
   };
@@ -153,7 +160,7 @@ export function effectFields({ loaded: { plan } }: Subject, { slot, type }: Subj
 /** Effects that were asked for: comparisons ask for each again and again. */
 const KNOWN = new WeakMap<SubjectRule, string>();
 
-/** The effect of a rule; rules that refuse a request with 403 have the same. */
+/** The effect of a rule; rules that block a request with the same status have the same. */
 export function effectOf(subject: Subject, rule: SubjectRule): string {
   const known = KNOWN.get(rule);
   if (known !== undefined) return known;
@@ -165,19 +172,9 @@ export function effectOf(subject: Subject, rule: SubjectRule): string {
 function makeEffect(subject: Subject, rule: SubjectRule): string {
   const fields = effectFields(subject, rule);
   const blocks = rule.type === 'drop' || fields['action'] === 'drop' || fields['action'] === 'block';
-  if (blocks) return 'block 403';
-  const patterns = takesGroups(subject, rule) ? JSON.stringify(includesOf(subject, rule)) : '';
+  if (blocks) return `block ${rule.type === 'drop' ? (fields['status'] ?? 403) : 403}`;
+  const patterns = rule.takesGroups ? JSON.stringify(includesOf(subject, rule)) : '';
   return `${rule.type} ${JSON.stringify(fields)}${patterns}`;
-}
-
-/**
- * Whether a rewrite writes groups of its patterns into the path: what it does then depends on which of them is the first that
- * matches, not only on whether one does.
- */
-export function takesGroups({ loaded }: Subject, { slot, type }: SubjectRule): boolean {
-  if (type !== 'rewrite') return false;
-  const words = planRule(loaded, slot);
-  return words.word(REWRITE_FIELDS.regex) === 1 && words.text(REWRITE_FIELDS.target).includes('$');
 }
 
 /** The patterns of paths that a rule includes, in their order. */

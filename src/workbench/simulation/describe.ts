@@ -116,7 +116,7 @@ export function shownEffect(rule: RuleTrace): ShownEffect {
 /** The status that a dry_run rule would have answered; `null` if the trace does not contain it. */
 function statusOf(rule: RuleTrace, shadow: Decision | null): number | null {
   if (shadow?.rule?.type === rule.type && shadow.rule.id === rule.id) return shadow.status;
-  if (rule.effect === 'block') return rule.type === 'rate_limit' ? 429 : 403;
+  if (rule.effect === 'block') return rule.status ?? (rule.type === 'rate_limit' ? 429 : 403);
   if (rule.effect === 'challenge') return 403;
   return null;
 }

@@ -35,7 +35,7 @@ const RULE_CODES = {
   },
   capture_budget: {
     severity: 'error',
-    meaning: 'the pattern needs too much work to find its groups for `path_target`',
+    meaning: 'the pattern needs too much work to find its groups for the target',
     remedy: 'simplify the pattern, or use fewer groups',
   },
   changes_nothing: {
@@ -85,7 +85,7 @@ const RULE_CODES = {
   },
   invalid_reference: {
     severity: 'error',
-    meaning: '`path_target` has a `$` that is followed by neither a number nor a name in braces',
+    meaning: 'the target has a `$` that is followed by neither a number nor a name in braces',
     remedy: 'write `$1` or `${name}` for a group, and `$$` for the character',
   },
   invalid_target: {
@@ -161,9 +161,15 @@ const RULE_CODES = {
     meaning: 'the entry does not start with `/` or `*`, and every path starts with `/`: it never matches',
     remedy: 'write `/` or `*` in front of it',
   },
+  target_mode: {
+    severity: 'error',
+    meaning:
+      '`target_mode: captures` is set beside wildcards, which have no groups, or beside `preserve_path`',
+    remedy: 'set `path_match_type` to `regex`, and `preserve_path` to false',
+  },
   unknown_group: {
     severity: 'error',
-    meaning: '`path_target` refers to a group that the pattern does not have',
+    meaning: 'the target refers to a group that the pattern does not have',
     remedy: 'count the opening parentheses of the pattern; `$0` is the whole match',
   },
   unused_field: {

@@ -38,6 +38,11 @@ export const FILE_CODES = {
     meaning: 'the file is not valid YAML, or has a value that is no text, number, `true` or `false`',
     remedy: 'look at the place that the message names: indentation, quotes, colons',
   },
+  list_file: {
+    severity: 'error',
+    meaning: 'a list of an edge file has neither entries nor a file of its own',
+    remedy: 'write `entries`, or make the file `lists/<name>.txt` beside the edge file',
+  },
   misplaced_field: {
     severity: 'error',
     meaning: 'a part of a domain (`edge.d/*.yaml`) has a field other than `records` and `rules`',

@@ -69,7 +69,7 @@ export const LINT_CODES = {
     meaning:
       "a redirect's `target` has a `*`, a group such as `$1` or a placeholder, which are literal text there",
     remedy:
-      'write one rule for each path, or a `rewrite` with `path_match_type: regex`, whose `path_target` takes groups',
+      'set `path_match_type` to `regex` and `target_mode` to `captures`, and write the varying part as a group, `$1`',
   },
   missing_key: {
     severity: 'info',

@@ -178,6 +178,11 @@ export const VALUE_CODES = {
     meaning: 'a rule names a list whose entries are of another kind than the field',
     remedy: 'name a list of the kind that the message asks for',
   },
+  list_too_large: {
+    severity: 'error',
+    meaning: 'the entries of a list take more octets than a list may have once it is compiled',
+    remedy: 'divide the list, or write shorter entries',
+  },
   list_name: {
     severity: 'error',
     meaning: 'the name of a list has a form that none may have, or another list has it',

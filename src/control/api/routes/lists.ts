@@ -1,6 +1,6 @@
 /** Named lists of a domain and of an account (semantics §13). A name in a rule means the domain's own list, else the account's. */
 import { z } from 'zod';
-import { judgeListName } from '../../../rules/model/list-names.ts';
+import { judgeListName } from '../../../rules/model/list-name.ts';
 import { showEntry } from '../../../rules/model/lists.ts';
 import { entryOf } from '../../store/repositories/list-entries.ts';
 import type { ListOwner } from '../../store/repositories/lists.ts';

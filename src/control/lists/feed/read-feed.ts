@@ -9,7 +9,7 @@ import { isObject } from '../../../base/text/json-object.ts';
 import type { ListKind } from '../../../base/vocabulary/vocabulary.ts';
 import {
   collectEntries,
-  type ReadEntries,
+  type ReadListEntries,
   readEntry,
   readListText,
   type WrittenEntry,
@@ -57,7 +57,11 @@ function inJson(path: FieldPath): FieldPath {
   return path;
 }
 
-function resultOf(kind: ListKind, read: ReadEntries, placeOf: (path: FieldPath) => FieldPath): ReadFeedBody {
+function resultOf(
+  kind: ListKind,
+  read: ReadListEntries,
+  placeOf: (path: FieldPath) => FieldPath,
+): ReadFeedBody {
   if (read.ok) {
     const packed = packEntries(kind, read.entries);
     return { packed, count: read.entries.length, digest: sha256Hex(Buffer.from(packed.join('\n'))) };

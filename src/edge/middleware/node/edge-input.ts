@@ -1,12 +1,12 @@
 /**
- * Reads the files of a domain, the edge file and the parts in the folder beside it, compiles them to a plan, and
+ * Reads the files of a domain, the edge file, the parts and the lists in the folders beside it, compiles them to a plan, and
  * distinguishes edge files from sealed plans.
  */
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Diagnostic, hasErrors } from '../../../base/diagnostics/diagnostic.ts';
 import { sha256Hex } from '../../../base/platform/cryptography.ts';
-import { MAX_EDGE_PARTS } from '../../../base/vocabulary/limits.ts';
+import { MAX_EDGE_PARTS, MAX_LISTS } from '../../../base/vocabulary/limits.ts';
 import { compile } from '../../../engine/compiler/compile.ts';
 import type { Plan } from '../../../engine/plan/layout.ts';
 import { type EdgeSources, readEdgeBytes } from '../../../rules/files/edge-file.ts';
@@ -18,7 +18,7 @@ export interface EdgeInput {
   /** The edge file's name in places. */
   readonly name: string;
   readonly octets: Uint8Array;
-  /** In the order of their names. */
+  /** The parts in the order of their names, then the files of lists. */
   readonly parts: readonly EdgePart[];
 }
 
@@ -31,19 +31,37 @@ export function partsFolder(file: string): string | null {
 export async function partsOf(file: string): Promise<readonly string[]> {
   const folder = partsFolder(file);
   if (folder === null || folder === `${file}.d`) return [];
-  let names: readonly string[];
+  const parts = (await namesIn(folder)).filter((name) => /^[^.].*\.ya?ml$/.test(name));
+  return parts.slice(0, MAX_EDGE_PARTS + 1).map((name) => join(folder, name));
+}
+
+/** The folder with the files of lists: `shop/lists` of `shop/edge.yaml`; `null`: stdin has none. */
+export function listsFolder(file: string): string | null {
+  return file === '-' ? null : join(dirname(file), 'lists');
+}
+
+/** The files of the lists that an edge file has; a list may have its entries in the edge file, and then it has no file. */
+async function listFilesOf(file: string, octets: Uint8Array): Promise<readonly string[]> {
+  const folder = listsFolder(file);
+  const text = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString('latin1');
+  if (folder === null || !/^lists:/m.test(text)) return [];
+  const names = await namesIn(folder);
+  const named = names.filter((name) => name.endsWith('.txt') && text.includes(name.slice(0, -'.txt'.length)));
+  return named.slice(0, MAX_LISTS).map((name) => join(folder, name));
+}
+
+/** The names of the files of a folder in order; a folder that does not exist has none. */
+async function namesIn(folder: string): Promise<readonly string[]> {
   try {
-    names = await readdir(folder);
+    return (await readdir(folder)).sort();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
     throw error;
   }
-  const parts = names.filter((name) => /^[^.].*\.ya?ml$/.test(name)).sort();
-  return parts.slice(0, MAX_EDGE_PARTS + 1).map((name) => join(folder, name));
 }
 
-/** Reads an edge file and its parts with `read`; a sealed plan has no parts. `name` is the file's name in places. */
+/** Reads an edge file, its parts and its lists with `read`; a sealed plan has neither. `name` is the file's name in places. */
 export async function readEdgeInput(
   file: string,
   read: (file: string) => Promise<Uint8Array>,
@@ -52,7 +70,8 @@ export async function readEdgeInput(
   const octets = await read(file);
   if (isPlan(octets, file)) return { name, octets, parts: [] };
   const parts: EdgePart[] = [];
-  for (const part of await partsOf(file)) parts.push({ name: part, octets: await read(part) });
+  for (const part of [...(await partsOf(file)), ...(await listFilesOf(file, octets))])
+    parts.push({ name: part, octets: await read(part) });
   return { name, octets, parts };
 }
 

@@ -1,7 +1,8 @@
 /** Phase 1: the first drop rule that matches blocks the request. Its own filters are countries and addresses. */
 import { formatIp } from '../../../base/addresses/ip.ts';
-import { FLAG, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
-import { addressEntry, addressTexts } from '../addresses.ts';
+import { DROP_STATUSES } from '../../../base/vocabulary/vocabulary.ts';
+import { FLAG, FLAG_ACTION_SHIFT, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
+import { addressEntry, addressTexts, listedTexts } from '../addresses.ts';
 import {
   countryCode,
   type JudgedCheck,
@@ -22,14 +23,23 @@ export function drop(context: Context, run: Run): boolean {
     record(context, run, slot, 'block');
     if (!acts(context, run, slot)) continue;
     endPhase(context, DROP);
-    return end(run, 'block', { status: 403, rule: refOf(context, slot) });
+    return end(run, 'block', { status: statusOf(context, slot), rule: refOf(context, slot) });
   }
   return false;
+}
+
+/** What the rule answers. */
+function statusOf(context: Context, slot: number): number {
+  return DROP_STATUSES[slotWord(context, slot, SLOT.flags) >>> FLAG_ACTION_SHIFT]!;
 }
 
 /** What a trace says of drop rules. */
 export const dropExplanation: RuleExplanation = {
   checks: (context, slot) => [countryCheck(context, slot), addressCheck(context, slot)],
+  status(context, slot) {
+    const status = statusOf(context, slot);
+    return status === DROP_STATUSES[0] ? null : status;
+  },
 };
 
 /** The check of the country filter; unknown countries fail it in either mode. */
@@ -38,8 +48,10 @@ function countryCheck(context: Context, slot: number): JudgedCheck {
   const { words } = loaded.plan;
   const offset = slotWord(context, slot, SLOT.countries);
   if (offset === NONE) return unfiltered('country', 'no country filter', 'country_not_listed');
-  const codes = [...words.subarray(offset + 1, offset + 1 + words[offset]!)];
-  const listed = listText(codes.map(countryCode));
+  const texts = listedTexts(loaded, offset, (at) =>
+    [...words.subarray(at + 1, at + 1 + words[at]!)].map(countryCode),
+  );
+  const listed = listText(texts);
   const excludes = (slotWord(context, slot, SLOT.flags) & FLAG.excludeCountries) !== 0;
   if (facts.country < 0) {
     if (excludes)
@@ -53,9 +65,11 @@ function countryCheck(context: Context, slot: number): JudgedCheck {
     );
   }
   const code = countryCode(facts.country);
-  const place = codes.indexOf(facts.country);
-  const entry = place < 0 && excludes ? undefined : `countries[${Math.max(0, place)}]`;
   const isListed = isCountryListed(loaded, offset, facts.country);
+  // Not among the codes: of a list, the first of those that are named.
+  const written = texts.indexOf(code);
+  const place = written < 0 && isListed ? texts.findIndex((text) => text.startsWith('@')) : written;
+  const entry = place < 0 && excludes ? undefined : `countries[${Math.max(0, place)}]`;
   const text = `country ${code} is ${isListed ? 'in' : 'not in'} countries ${listed}`;
   return judged(
     'country',
@@ -69,10 +83,9 @@ function countryCheck(context: Context, slot: number): JudgedCheck {
 /** The check of the address filter; unknown addresses fail it in either mode. */
 function addressCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
-  const { words } = loaded.plan;
   const offset = slotWord(context, slot, SLOT.addresses);
   if (offset === NONE) return unfiltered('ip', 'no ip filter', 'ip_not_listed');
-  const listed = addressTexts(words, offset);
+  const listed = addressTexts(loaded, offset);
   const excludes = (slotWord(context, slot, SLOT.flags) & FLAG.excludeAddresses) !== 0;
   const family = ipOf(facts);
   if (family === 0) {
@@ -86,7 +99,7 @@ function addressCheck(context: Context, slot: number): JudgedCheck {
     return judged('ip', null, 'the address is unknown, so it is never listed', 'ip_unknown', 'ips[0]');
   }
   const address = formatIp(family as 4 | 6, facts.ipWords);
-  const entry = addressEntry(words, offset, facts);
+  const entry = addressEntry(loaded, offset, facts);
   const name = entry < 0 ? undefined : `ips[${entry}]`;
   if (excludes) {
     const inside = `${address} is in the allowlist entry ${listed[entry]}`;

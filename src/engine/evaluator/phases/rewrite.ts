@@ -1,34 +1,39 @@
 /** Phase 8: the first rewrite changes the path and query that the origin gets. */
 import { encodeUri } from '../../../base/octets/octets.ts';
 import { hasDotSegment, mergeLeadingSlashes } from '../../../base/paths/path.ts';
-import { readSentPath, sentPart } from '../../../base/paths/sent-path.ts';
-import { type CaptureGroups, captureGroups } from '../../../base/regex/regex.ts';
+import { MAX_LOCATION_CHARACTERS } from '../../../base/vocabulary/limits.ts';
 import { REWRITE_QUERY_MODES } from '../../../base/vocabulary/vocabulary.ts';
-import { FILTER, FLAG_ACTION_SHIFT, NONE, REWRITE_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
+import { FLAG_ACTION_SHIFT, REWRITE_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { RuleExplanation } from '../checks.ts';
-import { sourceOf, textOf } from '../loaded.ts';
-import { pathEntry } from '../predicates.ts';
+import { textOf } from '../loaded.ts';
 import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
+import { groupsText, sentCaptures, substitute } from './captures.ts';
 
 const REWRITE = typeIndex('rewrite');
 
 /**
  * Writes `run.path` if the path changes, and the rule's slot for `rewrittenQuery`. Ends the request if the new
- * path has a dot segment.
+ * path has a dot segment, or its groups make it too long.
  */
 export function rewrite(context: Context, run: Run): boolean {
   for (let slot = nextMatch(context, REWRITE); slot >= 0; slot = nextMatch(context, REWRITE)) {
     const path = rewrittenPath(context, slot);
-    const refused = path !== null && hasDotSegment(path);
-    record(context, run, slot, refused ? 'refuse' : 'rewrite');
+    const status = path === null ? 0 : refusalOf(path);
+    record(context, run, slot, status === 0 ? 'rewrite' : 'refuse');
     if (!acts(context, run, slot)) continue;
     endPhase(context, REWRITE);
-    if (refused) return end(run, 'refuse', { status: 400, rule: refOf(context, slot) });
+    if (status !== 0) return end(run, 'refuse', { status, rule: refOf(context, slot) });
     run.path = path;
     run.rewrittenBy = slot;
     return false;
   }
   return false;
+}
+
+/** The status that refuses a path which no origin may get, or 0. A target may name one group many times. */
+function refusalOf(path: string): 0 | 400 | 414 {
+  if (path.length > MAX_LOCATION_CHARACTERS) return 414;
+  return hasDotSegment(path) ? 400 : 0;
 }
 
 /** The path that the origin gets, or `null` if the rule does not change it. */
@@ -38,80 +43,15 @@ function rewrittenPath(context: Context, slot: number): string | null {
   const fields = slotWord(context, slot, SLOT.fields);
   const target = textOf(loaded, words[fields + REWRITE_FIELDS.target]!);
   if (target === '') return null;
-  const isRegex = words[fields + REWRITE_FIELDS.regex] === 1;
-  return encodeUri(mergeLeadingSlashes(isRegex ? substitute(target, sentCaptures(context, slot)) : target));
+  if (!takesGroups(context, slot)) return encodeUri(mergeLeadingSlashes(target));
+  const captures = sentCaptures(context, slot);
+  const path = substitute(target, { captures, most: MAX_LOCATION_CHARACTERS });
+  return encodeUri(mergeLeadingSlashes(path));
 }
 
-/** Groups, and the form of the path that they are parts of. */
-interface PathCaptures extends CaptureGroups {
-  readonly of: string;
-}
-
-/**
- * The groups of the first include entry that matches the path, or else the path without parameters. `null`: the rule's
- * entries are wildcards, or it has none.
- */
-function capturesOf(context: Context, slot: number): PathCaptures | null {
-  const { loaded, facts } = context;
-  const { words } = loaded.plan;
-  const offset = slotWord(context, slot, SLOT.path);
-  const isRegex = words[slotWord(context, slot, SLOT.fields) + REWRITE_FIELDS.regex] === 1;
-  if (offset === NONE || !isRegex) return null;
-  const from = offset + FILTER.patterns;
-  const entry = pathEntry(loaded, { from, to: from + words[offset + FILTER.includes]! }, facts, false);
-  if (entry < 0) return null;
-  const source = sourceOf(loaded, words[from + entry]!);
-  const { path, pathWithoutParameters } = facts;
-  const found = captureGroups(source, false, path);
-  if (found !== null) return { ...found, of: path };
-  if (pathWithoutParameters === null) return null;
-  const twin = captureGroups(source, false, pathWithoutParameters);
-  return twin === null ? null : { ...twin, of: pathWithoutParameters };
-}
-
-/** The groups as the visitor sent them, so that escapes and doubled slashes arrive as they were. */
-function sentCaptures(context: Context, slot: number): CaptureGroups | null {
-  const captures = capturesOf(context, slot);
-  if (captures === null) return null;
-  const { path, forwarded, pathWithoutParameters } = context.facts;
-  const sent = readSentPath(captures.of, forwarded, captures.of === path || pathWithoutParameters === null);
-  const { starts } = captures;
-  const groups = captures.groups.map((text, index) =>
-    text === null ? null : sentPart(sent, { from: starts[index]!, text }),
-  );
-  return { ...captures, groups };
-}
-
-/** `$1` (longest run of digits), `${1}`, `${name}` and `$$`; a group that took no part is empty. */
-function substitute(target: string, captures: CaptureGroups | null): string {
-  let out = '';
-  let at = 0;
-  for (let dollar = target.indexOf('$'); dollar >= 0; dollar = target.indexOf('$', at)) {
-    out += target.slice(at, dollar);
-    at = dollar + 1;
-    if (target[at] === '$') {
-      out += '$';
-      at++;
-      continue;
-    }
-    const braced = target[at] === '{';
-    let stop = braced ? target.indexOf('}', at) : at;
-    if (!braced) while (isDigit(target.charCodeAt(stop))) stop++;
-    const name = target.slice(braced ? at + 1 : at, stop);
-    out += groupOf(captures, name);
-    at = braced ? stop + 1 : stop;
-  }
-  return out + target.slice(at);
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57;
-}
-
-function groupOf(captures: CaptureGroups | null, name: string): string {
-  if (captures === null) return '';
-  const index = isDigit(name.charCodeAt(0)) ? Number(name) : captures.names.indexOf(name);
-  return captures.groups[index] ?? '';
+/** Whether the rule's paths are regexes, whose groups its target may name. */
+function takesGroups(context: Context, slot: number): boolean {
+  return context.loaded.plan.words[slotWord(context, slot, SLOT.fields) + REWRITE_FIELDS.regex] === 1;
 }
 
 /** The query the origin gets; `run.query` is the visitor's, reduced by the cache rule. */
@@ -128,17 +68,18 @@ export function rewrittenQuery(context: Context, run: Run): string | null {
 
 /** What a trace says of rewrite rules. */
 export const rewriteExplanation: RuleExplanation = {
-  reason: ({ context }, slot, effect) =>
-    effect === 'refuse'
-      ? { code: 'dot_segment', text: `${rewriteText(context, slot)} holds a dot segment` }
-      : { code: 'rewritten', text: rewriteText(context, slot) },
+  reason({ context }, slot, effect) {
+    if (effect !== 'refuse') return { code: 'rewritten', text: rewriteText(context, slot) };
+    if (refusalOf(rewrittenPath(context, slot)!) === 400)
+      return { code: 'dot_segment', text: `${rewriteText(context, slot)} holds a dot segment` };
+    const text = `its path is longer than ${MAX_LOCATION_CHARACTERS} characters`;
+    return { code: 'long_location', text };
+  },
 };
 
 function rewriteText(context: Context, slot: number): string {
   const { path } = context.facts;
   const target = rewrittenPath(context, slot);
-  const captures = target === null ? null : capturesOf(context, slot);
-  const groups = (captures?.groups ?? []).slice(1).map((group, index) => `$${index + 1} = ${group ?? ''}`);
-  const noted = groups.length === 0 ? '' : ` (${groups.join(', ')})`;
-  return target === null ? `${path} is kept` : `${path} → ${target}${noted}`;
+  if (target === null) return `${path} is kept`;
+  return `${path} → ${target}${takesGroups(context, slot) ? groupsText(context, slot) : ''}`;
 }

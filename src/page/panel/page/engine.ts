@@ -5,6 +5,7 @@
 import type { RuleRef } from '../../../engine/evaluator/decision.ts';
 import { isContentAddressed, refText } from '../../../engine/evaluator/identity.ts';
 import { openSignatures } from '../../../engine/plan/open-signatures.ts';
+import { insertsGroups } from '../../../rules/model/groups.ts';
 import { planConditions, readCounted } from '../../../workbench/simulation/conditions.ts';
 import { readCurl } from '../../../workbench/simulation/curl-line.ts';
 import type { TraceDocument } from '../../../workbench/simulation/document.ts';
@@ -42,10 +43,7 @@ export type Answer = Answered | { readonly ok: false; readonly error: string };
 
 /** Whether a rule may read captures of its pattern, which needs the regex engine; unknown rules may. */
 function mayCapture({ ruleSet }: SimulationSubject): boolean {
-  return (
-    ruleSet === null ||
-    ruleSet.rules.some((rule) => rule.type === 'rewrite' && rule.path_match_type === 'regex')
-  );
+  return ruleSet === null || ruleSet.rules.some(insertsGroups);
 }
 
 /** Prepares a plan for evaluations: loads the regex engine and its signatures if it has rules that need them. */

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { MAX_COUNTRIES, MAX_IPS } from '../../../base/vocabulary/limits.ts';
-import { LIST_MATCH_TYPES } from '../../../base/vocabulary/vocabulary.ts';
+import { DROP_STATUSES, LIST_MATCH_TYPES } from '../../../base/vocabulary/vocabulary.ts';
 import { isUnnarrowed, type NarrowingValues, pathRule, type RuleOf } from '../common.ts';
 import { country, ipEntry, list, orListName } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
@@ -32,6 +32,11 @@ const FIELDS = {
       'addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form, or `@name` of a list; empty: no address filter',
     )
     .meta({ examples: [['203.0.113.0/24', '2001:db8:42::/48', '192.0.2.10-192.0.2.20']] }),
+  status: z
+    .literal(DROP_STATUSES)
+    .optional()
+    .describe('what the edge answers; default: 403, which is stored as absent')
+    .meta({ examples: [410] }),
 };
 /** The values of the own fields after their defaults. */
 type OwnValues = FormValues<typeof FIELDS>;
@@ -84,6 +89,7 @@ export const dropForm = pathRule({
   example: { path_includes: ['/admin/*'], ip_match_type: 'exclude', ips: ['203.0.113.0/24'] },
   fields: FIELDS,
   checks: [{ ...prefixes, asWritten: true }, allowlist, { ...narrowing, ofAbsence: true }],
+  unused: ({ status }) => (status === DROP_STATUSES[0] ? { status: undefined } : {}),
 });
 
 /** A stored rule of the type; `ips` are canonical texts, `countries` in upper case. */

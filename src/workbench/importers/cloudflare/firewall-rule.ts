@@ -1,5 +1,5 @@
 /** Translates custom rules of Cloudflare that refuse or challenge requests. */
-import { type DraftEntry, markDifference, tryRule } from '../draft.ts';
+import { answerWith, type DraftEntry, markDifference, tryRule } from '../draft.ts';
 import { areDisjoint, dropFields, foreignFilter, type ImportedFilter, placeFields } from '../filter.ts';
 import { addGuard, type GuardRules } from '../guard.ts';
 import { numberAt, objectAt, textAt } from '../json-source.ts';
@@ -70,8 +70,8 @@ function emitBlock(
   if (refused !== null) return refused;
   const response = objectAt(objectAt(rule, 'action_parameters'), 'response');
   const status = numberAt(response, 'status_code') ?? 403;
-  if (status !== 403) markDifference(entry, `the edge answers 403; Cloudflare answers ${status}`);
-  else if (textAt(response, 'content') !== '') markDifference(entry, 'the edge answers with its own page');
+  answerWith(state.draft, entry, { status, product: 'Cloudflare' });
+  if (textAt(response, 'content') !== '') markDifference(entry, 'the edge answers with its own page');
   noteEarlier(entry, filter, state);
   for (const { filter: other, place } of state.challenges) {
     if (!areDisjoint(filter, other))

@@ -109,7 +109,7 @@ function bareName({ glob }: FilterEntry): string | null {
 function isDeliberate(rule: Rule, bare: string, { hosts, zone }: LintContext): boolean {
   if (hostIncludes(rule).some((entry) => entry.matches(bare))) return true;
   if (hostExcludes(rule).some((entry) => entry.matches(bare))) return true;
-  if (rule.type === 'redirect' && targetHost(rule.target) === bare) return true;
+  if (rule.type === 'redirect' && rule.targets === undefined && targetHost(rule.target) === bare) return true;
   const scoped = zone.served.some(
     ({ record, name }) =>
       name === bare && (rule.record_ids.length === 0 || rule.record_ids.includes(record.id)),

@@ -1,6 +1,7 @@
 /** Finds entries that others of the same list cover: one entry alone, or address entries together. */
 import { type IpInterval, parseIpEntry } from '../../../base/addresses/ip.ts';
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
+import { insertsGroups } from '../../../rules/model/groups.ts';
 import type { Rule } from '../../../rules/model/types.ts';
 import {
   entryCovers,
@@ -21,8 +22,8 @@ export function lintNeedless({ enabled }: LintContext): readonly Finding[] {
 /** The lists of a rule in which an entry can be redundant. */
 function lists(rule: Rule): readonly (readonly FilterEntry[])[] {
   const hosts = [hostIncludes(rule), hostExcludes(rule)];
-  // The groups of a rewrite come from the first entry that matches, so a covered regex can still have an effect.
-  if (!hasPaths(rule) || (rule.type === 'rewrite' && rule.path_match_type === 'regex')) return hosts;
+  // Groups come from the first entry that matches, so a covered regex can still have an effect.
+  if (!hasPaths(rule) || insertsGroups(rule)) return hosts;
   return [...hosts, pathIncludes(rule), pathExcludes(rule)];
 }
 

@@ -4,6 +4,7 @@
  */
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { FLAG, SLOT } from '../../../engine/plan/layout.ts';
+import { insertsGroups } from '../../../rules/model/groups.ts';
 import type { Rule } from '../../../rules/model/types.ts';
 import { proveReach, subjectSpace } from '../reach.ts';
 import type { SubjectSpace } from '../situations.ts';
@@ -145,14 +146,14 @@ function findingOf(
   };
 }
 
-/** The path lists of a rule. The groups of a rewrite come from the first entry that matches, so there every entry counts. */
+/** The path lists of a rule. Groups come from the first entry that matches, so every entry counts where they are inserted. */
 function pathLists(around: SubjectSpace, { slot }: SubjectRule, rule: Rule): readonly EntryList[] {
   const { space, plan, subject } = around;
   const { slots } = subject.loaded.plan;
   const filter = entriesAt(subject.loaded, slots[slot * SLOT.size + SLOT.path]!);
   // A filter that is too complex as a whole is too complex for questions about its parts.
   if (filter === null || !hasPaths(rule) || space.boxOf(plan, slot) === null) return [];
-  if (rule.type === 'rewrite' && rule.path_match_type === 'regex') return [];
+  if (insertsGroups(rule)) return [];
   const bothForms = (slots[slot * SLOT.size + SLOT.flags]! & FLAG.bothForms) !== 0;
   const language = (includes: readonly number[], excludes: readonly number[]): Language | null =>
     space.pathsOf(plan, { includes, excludes }, bothForms);

@@ -11,13 +11,16 @@ import type { Finding, LintContext } from './finding.ts';
 /** Checks the target of every enabled redirect. */
 export function lintRedirects({ enabled }: LintContext): readonly Finding[] {
   return enabled.flatMap((rule) =>
-    rule.type === 'redirect' ? [checkTarget(rule), checkLiteral(rule)].filter((one) => one !== null) : [],
+    rule.type === 'redirect' && rule.targets === undefined
+      ? [checkTarget(rule), checkLiteral(rule)].filter((one) => one !== null)
+      : [],
   );
 }
 
-/** A star, a group or a placeholder in the target, all of which visitors get as they are written. */
+/** A star, a group or a placeholder in the target, all of which visitors get as they are written. Groups may be meant. */
 function checkLiteral(rule: RedirectRule): Finding | null {
-  const written = /\*|\$(?:[0-9]|\{)|\{[a-z_]+\}/.exec(rule.target)?.[0];
+  const literal = rule.target_mode === 'captures' ? /\*|(?<!\$)\{[a-z_]+\}/ : /\*|\$(?:[0-9]|\{)|\{[a-z_]+\}/;
+  const written = literal.exec(rule.target)?.[0];
   if (written === undefined) return null;
   return {
     rule,
@@ -27,7 +30,7 @@ function checkLiteral(rule: RedirectRule): Finding | null {
     message: `has \`${written}\`, which is literal text: visitors are sent to this very URL`,
     found: quoteValue(rule.target),
     remedy:
-      'write one rule for each path, or move the tree with a `rewrite` rule, whose `path_target` takes groups',
+      'set `path_match_type` to `regex` and `target_mode` to `captures`, and write the varying part as a group, `$1`',
   };
 }
 

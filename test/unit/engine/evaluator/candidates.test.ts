@@ -9,6 +9,7 @@ import {
   skipTo,
 } from '../../../../src/engine/evaluator/candidates.ts';
 import { resetTouched, touch } from '../../../../src/engine/evaluator/indexes.ts';
+import { createLoaded } from '../../../../src/engine/evaluator/loaded.ts';
 import type { Plan } from '../../../../src/engine/plan/layout.ts';
 import { ruleSet } from '../../../support/sample-rules.ts';
 
@@ -30,7 +31,7 @@ function candidatesOf(
     postings: Uint32Array.from(rows),
     postingSlots: Uint32Array.from(lists.flat()),
   };
-  const candidates = createCandidates(plan, null);
+  const candidates = createCandidates(createLoaded(plan, 0));
   resetTouched(candidates.touched);
   for (const list of touched) touch(candidates.touched, list);
   restart(candidates);

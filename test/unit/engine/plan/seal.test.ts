@@ -233,6 +233,8 @@ test('every fault code is covered by a test above', () => {
     faultOf(withWord(HEADER.version, 0)).code,
     faultOf(withWord(HEADER.checksum, 0, false)).code,
     faultOf(withWord(DIRECTORY / 4, 0)).code,
+    // By `loadPlan`: `test/unit/engine/evaluator/lists.test.ts`.
+    'list',
   ]);
   expect([...met].sort()).toEqual([...PLAN_FAULTS].sort());
 });

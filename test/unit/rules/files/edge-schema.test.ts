@@ -33,7 +33,7 @@ describe('edge.yaml', () => {
 
   test('the schema accepts every generated rule set as export prints it', () => {
     for (let seed = 1; seed <= 60; seed++) {
-      const { ruleSet } = generateCase(seed, 1, { conditions: { share: 0.3 } });
+      const { ruleSet } = generateCase(seed, 1, { answers: 0.3, conditions: { share: 0.3 } });
       const { records, rules } = ruleSet;
       const { name } = ruleSet.domain;
       const { text } = printEdge({ domain: { name }, records, rules, ids: seed % 2 === 0 });

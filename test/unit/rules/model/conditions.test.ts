@@ -92,7 +92,7 @@ describe('mistakes', () => {
     ['a number of a network', { asns: { includes: [0] } }, 'must be a whole number from 1 to 4294967295'],
     ['a kind of bot', { bot_kinds: { includes: ['gptbo'] } }, 'did you mean `gptbot`?'],
     ['a star inside a fingerprint', { ja4: { includes: ['t*3'] } }, 'may hold `*` only at its end'],
-    ['the name of a list', { user_agents: { includes: ['@x'] } }, 'names a list'],
+    ['the name of a list', { user_agents: { includes: ['@X'] } }, 'must be the name of a list'],
     ['the header Host', { headers: [{ name: 'Host', op: 'present' }] }, 'list hosts in `host_includes`'],
     [
       'a name with a colon',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseSubstitution } from '../../../../src/rules/model/rules/rewrite.ts';
+import { parseSubstitution } from '../../../../src/rules/model/substitution.ts';
 import { judgeRedirectTarget } from '../../../../src/rules/model/text-checks.ts';
 import { mistakes, stored, warnings } from './read.ts';
 

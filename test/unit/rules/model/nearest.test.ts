@@ -89,6 +89,8 @@ describe('the nearest known word', () => {
 
 /** Fields whose names are one slip apart, and mean the same of one thing or several. */
 const ALIKE = new Map<string, string>([
+  ['target', 'targets'],
+  ['targets', 'target'],
   ['record_id', 'record_ids'],
   ['record_ids', 'record_id'],
   ['match_ja4', 'match_ja4h'],

@@ -45,6 +45,67 @@ test('patterns of a rewrite that match the same paths and capture others are a c
   expect(named).toEqual([['rewrite', 1, 1]]);
 });
 
+const redirect = (target: string, ...patterns: readonly string[]): Fields => ({
+  type: 'redirect',
+  path_match_type: 'regex',
+  path_includes: patterns,
+  target,
+  target_mode: 'captures',
+});
+
+const componentsOf = ({ changes, open }: ProvedChanges): readonly unknown[] =>
+  [...changes, ...open].map(({ component, before, after }) => [component, before?.ref.id, after?.ref.id]);
+
+test('patterns of a redirect that match the same paths and capture others are a change, or open', () => {
+  const [wide, narrow] = ['^/api/(.*)$', '^/api/(a).*$'];
+  const compared = changesOf([redirect('/v2/$1', wide, narrow)], [redirect('/v2/$1', narrow, wide)]);
+  expect(componentsOf(compared)).toEqual([['end', 1, 1]]);
+});
+
+test('a redirect with captures that is narrowed changes the paths that it leaves, and no others', () => {
+  const compared = changesOf([redirect('/new/$1', '^/old/(.*)$')], [redirect('/new/$1', '^/old/a/(.*)$')]);
+  expect(compared.isIncomplete).toBe(false);
+  expect(compared.open).toEqual([]);
+  expect(componentsOf(compared)).toEqual([
+    ['end', 1, undefined],
+    ['end', 1, 1],
+  ]);
+});
+
+test('a redirect with captures that may lead to the own URL leaves what comes after it open, and claims nothing', () => {
+  const after = { type: 'redirect', path_includes: ['/same/*'], target: '/elsewhere', priority: 9 };
+  const same = redirect('/same/$1', '^/same/(.*)$');
+  const { changes, open } = changesOf([same, after], [after]);
+  // Every location of the first rule is the own URL: it acts on no request, which is not proved.
+  expect(changes).toEqual([]);
+  expect(open.length).toBeGreaterThan(0);
+});
+
+test.each([
+  [410, 451],
+  [undefined, 404],
+])('a drop rule that answers %s and then %s is a change of its outcome', (was, now) => {
+  const drop = (status: number | undefined): Fields => ({
+    type: 'drop',
+    path_includes: ['/gone'],
+    ...(status === undefined ? {} : { status }),
+  });
+  const { changes, open } = changesOf([drop(was)], [drop(now)]);
+  expect(open).toEqual([]);
+  expect(changes.map(({ component, kind }) => [component, kind])).toEqual([['end', 'outcome']]);
+  const [{ profiles }] = changes as [ProvedChanges['changes'][number]];
+  expect([profiles.before.decision.status, profiles.after.decision.status]).toEqual([was ?? 403, now]);
+});
+
+test('drop rules with the same status take each other’s place without a change of the outcome', () => {
+  const drop = (status: number, priority: number): Fields => ({
+    ...{ type: 'drop', path_includes: ['/gone'], status, priority },
+  });
+  const before = [drop(404, 1), drop(410, 2)];
+  const { changes } = changesOf(before, [drop(404, 2), drop(410, 1)]);
+  expect(changes.map(({ kind }) => kind)).toEqual(['outcome']);
+});
+
 test('patterns of a rewrite that captures nothing are compared by what they match', () => {
   const [before, after] = [
     [rewrite('/v2', '^/api/(.*)$', '^/api/(a).*$')],

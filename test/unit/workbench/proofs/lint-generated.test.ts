@@ -31,7 +31,10 @@ function acting({ matches }: Decision): readonly number[] {
 test('a rule that lint reports as never acting does not act on generated requests', () => {
   let claims = 0;
   for (let seed = 0; seed < SEEDS; seed++) {
-    const { ruleSet, requests, env } = generateCase(seed, REQUESTS, { conditions: { share: 0.3 } });
+    const { ruleSet, requests, env } = generateCase(seed, REQUESTS, {
+      answers: 0.3,
+      conditions: { share: 0.3 },
+    });
     const dead = deadRules(ruleSet, lintRuleSet(ruleSet));
     claims += dead.size;
     if (dead.size === 0) continue;

@@ -336,6 +336,22 @@ describe('redirects', () => {
   );
 
   test.each([
+    ['/new/$1', []],
+    ['/new/${1}/${rest}', []],
+    ['/new/$1/*', ['0.target literal_target']],
+    ['/new/$1/{path}', ['0.target literal_target']],
+  ])('groups of a target with captures are meant, other patterns are not: %s', (target, found) => {
+    const captures = { path_match_type: 'regex', target_mode: 'captures' };
+    expect(codes(redirect({ ...captures, path_includes: ['^/old/(?P<rest>.*)$'], target }))).toEqual(found);
+  });
+
+  test('an entry whose paths another one has may give other groups, so it is not needless', () => {
+    const captures = { path_match_type: 'regex', target_mode: 'captures', target: '/new/$1' };
+    const path_includes = ['^/old/(a)', '^/old/(.*)'];
+    expect(codes(redirect({ ...captures, path_includes }))).toEqual([]);
+  });
+
+  test.each([
     ['appended to a target it matches', { target: '/new', preserve_path: true }],
     ['on its own host', { target: 'https://www.example.com/de/', preserve_path: true }],
     ['the folder itself', { path_includes: ['/de/*', '/de'], target: '/de', preserve_path: true }],

@@ -92,8 +92,10 @@ test.each(FORMS)('a %s states the default of each field, or requires it', (_name
   const unsaid = Object.entries(properties).filter(
     ([name, field]) => !required.includes(name) && (field as Schema)['default'] === undefined,
   );
-  // Absent: the record ids, the match type of no hosts, every path, and no conditions; their descriptions say so.
-  const meant = ['record_id', 'record_ids', 'host_match_type', 'path_includes', 'conditions'];
+  // Absent: the record ids, the match type of no hosts, every path, no conditions, and what answers as before; their descriptions
+  // say so.
+  const optional = ['conditions', 'status', 'target_mode'];
+  const meant = ['record_id', 'record_ids', 'host_match_type', 'path_includes', ...optional];
   expect(unsaid.map(([name]) => name).filter((name) => !meant.includes(name))).toEqual([]);
 });
 

@@ -32,6 +32,8 @@ const RULES = [
     ...{ body: 'later', status: 503 },
   },
   { id: 7, type: 'drop', path_includes: ['/secure'], ips: ['192.0.2.0/24'], ip_match_type: 'include' },
+  { id: 8, type: 'drop', path_includes: ['/gone'], status: 410 },
+  { id: 9, type: 'drop', path_includes: ['/down'], status: 503 },
 ];
 
 /** What Traefik sends (`pkg/middlewares/auth/forward.go`): the visitor's headers, its own five, the secret of a middleware before. */
@@ -279,6 +281,36 @@ describe('what each flavour gets', () => {
     const reply = await ask({ path: '/envoy/', headers });
     expect([reply.status, reply.body, reply.headers['x-edgeplan-status']]).toEqual([403, 'later', '503']);
   });
+
+  test.each([
+    ['/nginx', 401, 401],
+    ['/caddy', 410, 503],
+    ['/traefik', 410, 503],
+    ['/envoy/', 410, 403],
+  ])(
+    '%s: the status of a drop rule is that of the response, as far as the proxy takes it',
+    async (path, gone, down) => {
+      await open();
+      const at = async (target: string): Promise<readonly unknown[]> => {
+        const envoy = path === '/envoy/' ? { host: 'shop.localhost' } : {};
+        const uri = { 'X-Forwarded-Uri': target, accept: 'text/html', ...envoy };
+        const reply = await ask({ path: path === '/envoy/' ? `/envoy${target}` : path, headers: uri });
+        const ticket = reply.headers['x-edgeplan-ticket'];
+        const page = ticket === '' ? reply : await ask({ path: `/edgeplan/page?ticket=${String(ticket)}` });
+        expect(reply.headers['x-edgeplan-retry-after']).toBe('');
+        const { body } = page;
+        return [
+          reply.status,
+          reply.headers['x-edgeplan-status'],
+          /<h1>(.*)<\/h1>/.exec(body)?.[1],
+          page.status,
+        ];
+      };
+      const paged = (status: number, whole: number): number => (path === '/nginx' ? whole : status);
+      expect(await at('/gone')).toEqual([gone, '410', 'This is no longer here', paged(gone, 410)]);
+      expect(await at('/down')).toEqual([down, '503', 'The site is not available', paged(down, 503)]);
+    },
+  );
 
   test('Envoy: method, host and path are those of the request, behind the prefix', async () => {
     await open();

@@ -543,7 +543,7 @@ const CASES: readonly ProductCase[] = [
       ['https://example.com/api/x', 'forward https://api.example.net:8443'],
       ['https://example.com/x', 'forward https://198.51.100.1:443'],
       ['http://a.example.com/x', 'forward http://apps.example.net:80'],
-      ['https://shop.example.com/', 'block'],
+      ['https://shop.example.com/', '429'],
     ],
   },
   {
