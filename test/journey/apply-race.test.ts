@@ -28,7 +28,7 @@ describe.each(DATABASES)('apply on $kind', (database) => {
     const read = readEdgeFile(`domain: race.test\n${text}`, 'edge.yaml');
     if (!read.ok) throw new Error(JSON.stringify(read.diagnostics));
     const { records, rules } = read.ruleSet;
-    return { domain: 'race.test', settings: {}, records, rules, sources: read.sources };
+    return { domain: 'race.test', settings: {}, records, rules, lists: [], sources: read.sources };
   }
 
   test('apply stops when a rule or record was changed since it was read', async () => {

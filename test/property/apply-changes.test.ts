@@ -71,14 +71,14 @@ function edit(random: Random, { records, rules }: RuleSet, shift: number): RuleS
 
 function asRemote({ records, rules }: RuleSet, settings: RemoteDomain['settings']): RemoteDomain {
   const state = { status: 'active', suspended: false, developer_mode_until: null };
-  return { name: DOMAIN, createdAt: null, settings, state, records, rules };
+  return { name: DOMAIN, createdAt: null, settings, state, records, rules, lists: [] };
 }
 
 function asWanted({ records, rules }: RuleSet, settings: DesiredState['settings']): DesiredState {
   const at = () => ({ file: 'edge.yaml', line: 1, column: 1 });
   const places = { rules: new Map(), records: new Map(), at, writes: () => true };
   const sources = { file: 'edge.yaml', fragment: false, ...places };
-  return { domain: DOMAIN, settings, records, rules, sources };
+  return { domain: DOMAIN, settings, records, rules, lists: [], sources };
 }
 
 /** Makes the changes as the API would, deletions of records included: they take the record out of the rules. */
@@ -108,7 +108,8 @@ function make(
         records = records.filter((record) => record.id !== id);
         rules = rules.map((rule) => without(rule, id));
       }
-    } else if (change.verb === 'create') rules = [...rules, scoped(change.after, ++next)];
+    } else if (change.noun === 'list') throw new Error('no case has lists');
+    else if (change.verb === 'create') rules = [...rules, scoped(change.after, ++next)];
     else {
       const { id } = change.before;
       const others = rules.filter((rule) => rule.id !== id);

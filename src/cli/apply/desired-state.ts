@@ -7,7 +7,7 @@ import { canonicalData } from '../../control/dns/zone-file/rdata.ts';
 import type { EdgeSources } from '../../rules/files/edge-file.ts';
 import { readYamlBytes } from '../../rules/files/yaml.ts';
 import { SETTING_NAMES } from '../../rules/model/domain.ts';
-import type { DnsRecord, Rule } from '../../rules/model/types.ts';
+import type { DnsRecord, EntryList, Rule } from '../../rules/model/types.ts';
 import { inputFault, usageFault } from '../exit.ts';
 import { compileInput, readEdge, refuseApplicationRecords } from '../input/open-subject.ts';
 import { type ColourChoice, note } from '../output.ts';
@@ -23,6 +23,7 @@ export interface DesiredState {
   /** In the order of the file, with canonical data. Ids are the file's own. */
   readonly records: readonly DnsRecord[];
   readonly rules: readonly Rule[];
+  readonly lists: readonly EntryList[];
   /** The places of records and rules. */
   readonly sources: EdgeSources;
 }
@@ -49,6 +50,8 @@ export async function readDesiredState(file: string, colour: ColourChoice): Prom
     ),
     records: ruleSet.records.map((record) => canonical(record, sources)),
     rules: ruleSet.rules,
+    // An edge file has the entries of its lists.
+    lists: (ruleSet.lists ?? []).filter((list): list is EntryList => 'entries' in list),
     sources,
   };
 }

@@ -1,10 +1,12 @@
 /** Executes planned changes over the API one after another, and stops at the first refusal. */
+import { DROP_STATUSES, REDIRECT_TARGET_MODES } from '../../base/vocabulary/vocabulary.ts';
 import { same } from '../../rules/files/print-edge.ts';
 import { isMapping } from '../../rules/files/yaml.ts';
+import { showEntry } from '../../rules/model/lists.ts';
 import type { Rule } from '../../rules/model/types.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { type ApiResponse, callApi, type ServerAccess, ServerRefusal } from '../remote/call-api.ts';
-import { domainPath, readRecord, readRule, recordPath, rulePath } from '../remote/remote-domain.ts';
+import { domainPath, listPath, readRecord, readRule, recordPath, rulePath } from '../remote/remote-domain.ts';
 import { contentOf } from './pair-rules.ts';
 import type { ChangePlan, PlannedChange } from './plan-changes.ts';
 import { withMadeTags } from './server-tags.ts';
@@ -104,6 +106,7 @@ async function execute(change: PlannedChange, running: Running, query: string): 
     return send(options, { method: 'PUT', path: path + query, body: change.after, ...matching(headers) });
   }
   if (change.noun === 'record') return executeRecord(change, running, query);
+  if (change.noun === 'list') return executeList(change, running, query);
   return executeRule(change, running, query);
 }
 
@@ -128,6 +131,26 @@ async function executeRecord(
     return send(options, { method: 'DELETE', path: path + query, ...matching(headers) });
   const { id: _, ...body } = change.after;
   return send(options, { method: 'PUT', path: path + query, body, ...matching(headers) });
+}
+
+/** Creates, updates or deletes a list. @throws CommandFault when it has changed since it was read */
+async function executeList(
+  change: Extract<PlannedChange, { noun: 'list' }>,
+  { options }: Running,
+  query: string,
+): Promise<ApiResponse> {
+  const { domain } = options;
+  if (change.verb === 'create') {
+    const { name, kind, entries } = change.after;
+    const body = { name, kind, entries: entries.map((entry) => showEntry(kind, entry)) };
+    return send(options, { method: 'POST', path: listPath(domain) + query, body });
+  }
+  const { name, kind, tag } = change.before;
+  const ifMatch = tag === null ? {} : { ifMatch: tag };
+  const path = listPath(domain, name);
+  if (change.verb === 'delete') return send(options, { method: 'DELETE', path: path + query, ...ifMatch });
+  const body = { entries: change.after.entries.map((entry) => showEntry(kind, entry)) };
+  return send(options, { method: 'PUT', path: `${path}/entries${query}`, body, ...ifMatch });
 }
 
 /** Creates, updates or deletes a rule. @throws CommandFault when it has changed since it was read */
@@ -157,13 +180,28 @@ async function executeRule(
   if (!isStill(readRule(before.type, shown as Fields), before, running.gone)) throw changedMeanwhile(change);
   if (change.verb === 'delete')
     return send(options, { method: 'DELETE', path: path + query, ...matching(headers) });
-  const body = { ...withoutOptional(before), ...bodyOf(change.after, running) };
+  const body = { ...withoutOptional(before, change.after), ...bodyOf(change.after, running) };
   return send(options, { method: 'PUT', path: path + query, body, ...matching(headers) });
 }
 
-/** What removes the optional fields that a stored rule has: an update leaves fields that it does not name. */
-function withoutOptional({ conditions }: Rule): Fields {
-  return conditions === undefined ? {} : { conditions: {} };
+/** The value that removes each optional field of a stored rule. */
+const REMOVED: Fields = {
+  conditions: {},
+  status: DROP_STATUSES[0],
+  target_mode: REDIRECT_TARGET_MODES[0],
+  targets: '',
+  key_parts: [],
+  count_statuses: [],
+  headers: false,
+  request: {},
+  response: {},
+};
+
+/** What removes the optional fields that a stored rule has and the desired one lacks: an update leaves fields that it does not name. */
+function withoutOptional(before: Rule, after: Rule): Fields {
+  return Object.fromEntries(
+    Object.entries(REMOVED).filter(([name]) => Object.hasOwn(before, name) && !Object.hasOwn(after, name)),
+  );
 }
 
 /**

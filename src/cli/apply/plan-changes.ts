@@ -10,9 +10,10 @@
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { same, shortRecord, shortRule } from '../../rules/files/print-edge.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
-import type { DnsRecord, Rule } from '../../rules/model/types.ts';
-import type { RemoteDomain } from '../remote/remote-domain.ts';
+import type { DnsRecord, EntryList, Rule } from '../../rules/model/types.ts';
+import type { RemoteDomain, RemoteList } from '../remote/remote-domain.ts';
 import { checkFragment, type DesiredState } from './desired-state.ts';
+import { changesOfLists, deleteList, listConflicts, listTitle } from './list-changes.ts';
 import {
   contentOf,
   type Paired,
@@ -47,6 +48,14 @@ interface ChangeSummary {
 /** A change. `record_ids` of a desired rule are the file's, and tags of new rules are not the server's yet; `execute-changes.ts` replaces them. */
 export type PlannedChange =
   | (ChangeSummary & { readonly noun: 'domain'; readonly verb: 'update'; readonly after: Fields })
+  | (ChangeSummary & { readonly noun: 'list'; readonly verb: 'create'; readonly after: EntryList })
+  | (ChangeSummary & {
+      readonly noun: 'list';
+      readonly verb: 'update';
+      readonly before: RemoteList;
+      readonly after: EntryList;
+    })
+  | (ChangeSummary & { readonly noun: 'list'; readonly verb: 'delete'; readonly before: RemoteList })
   | (ChangeSummary & { readonly noun: 'record'; readonly verb: 'create'; readonly after: DnsRecord })
   | (ChangeSummary & {
       readonly noun: 'record';
@@ -98,10 +107,13 @@ export function planChanges(desired: DesiredState, remote: RemoteDomain, options
   const deletedFirst = deletedRecords.filter(({ before }) =>
     conflictsWithDesired(before, recordChanges, desired.domain),
   );
+  const leftLists = remote.lists.filter(({ name }) => !desired.lists.some((list) => list.name === name));
   const deletedRules = options.prune ? rules.left.map((before) => deleteRule(before, remote.records)) : [];
   return {
     changes: [
       ...changesOfSettings(desired, remote),
+      // Before the rules that name them.
+      ...changesOfLists(desired, remote),
       ...deletedFirst,
       ...recordChanges.filter(({ verb }) => verb === 'update'),
       ...inFileOrder(recordChanges),
@@ -110,13 +122,17 @@ export function planChanges(desired: DesiredState, remote: RemoteDomain, options
       // A rule is named once it is made.
       ...ruleChanges.filter(waits),
       ...deletedRules,
+      ...(options.prune ? leftLists.map(deleteList) : []),
       ...deletedRecords.filter((change) => !deletedFirst.includes(change)),
     ],
     leftAlone:
       options.prune || desired.sources.fragment
         ? []
-        : [...records.left.map(recordTitle), ...rules.left.map(ruleTitle)],
-    warnings: ruleOrderConflicts(translated, rules.pairs, (rule) => nameInFile(rule, desired)),
+        : [...records.left.map(recordTitle), ...leftLists.map(listTitle), ...rules.left.map(ruleTitle)],
+    warnings: [
+      ...ruleOrderConflicts(translated, rules.pairs, (rule) => nameInFile(rule, desired)),
+      ...listConflicts(desired, remote),
+    ],
     recordIds,
     ruleIds: new Map([...rules.pairs].map(([ours, theirs]) => [ours.id, theirs.id])),
     unmadeTags: unmade,

@@ -36,7 +36,7 @@ export function countText(changes: readonly PlannedChange[]): string {
 /** `4000 records to create, 12 rules to update`: the number of each kind of change. */
 export function nounText(changes: readonly PlannedChange[]): string {
   const kinds = Object.keys(SIGNS).flatMap((verb) =>
-    (['domain', 'record', 'rule'] as const).map((noun) => ({
+    (['domain', 'list', 'record', 'rule'] as const).map((noun) => ({
       count: changes.filter((change) => change.verb === verb && change.noun === noun).length,
       noun,
       verb,

@@ -1,11 +1,17 @@
 /** `edgeplan export`: writes a domain of a server as an edge file. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Command } from 'commander';
-import { printEdge } from '../../rules/files/print-edge.ts';
+import { listsFolder } from '../../edge/middleware/node/edge-input.ts';
+import { type PrintedList, printEdge } from '../../rules/files/print-edge.ts';
+import { listsOf } from '../../rules/model/list-names.ts';
+import { printListText } from '../../rules/model/lists.ts';
+import type { EntryList } from '../../rules/model/types.ts';
 import { findSection, lockPath, readLock } from '../apply/lock-file.ts';
 import { type Examples, withExamples } from '../examples.ts';
 import { note, write } from '../output.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
-import { type RemoteDomain, readRemote } from '../remote/remote-domain.ts';
+import { type RemoteDomain, readLists, readRemote } from '../remote/remote-domain.ts';
 import { writeWhole } from '../write-file.ts';
 
 /** The options of the command, as commander parses them. */
@@ -23,7 +29,9 @@ async function run(domain: string, flags: Flags): Promise<void> {
   const ids = flags.ids === true;
   const ruleKeys = flags.output === undefined ? new Map() : await lockedKeys(flags.output, remote, flags);
   const domainPart = domainFields(remote, ids);
-  const { text, orphans, untagged } = printEdge({ domain: domainPart, records, rules, ids, ruleKeys });
+  const lists = await exportedLists(remote, flags);
+  const printed = { domain: domainPart, records, rules, lists: lists.map(placed(flags)), ids, ruleKeys };
+  const { text, orphans, untagged } = printEdge(printed);
   for (const { type, id } of orphans)
     note(
       `edgeplan: the records of rule ${type}/${id} were deleted; the file has the rule for all records, disabled`,
@@ -34,6 +42,34 @@ async function run(domain: string, flags: Flags): Promise<void> {
     );
   if (flags.output === undefined) return write(text);
   await writeWhole(flags.output, Buffer.from(text));
+  for (const list of lists) {
+    if (!isFiled(list, flags)) continue;
+    const folder = listsFolder(flags.output)!;
+    await mkdir(folder, { recursive: true });
+    await writeWhole(join(folder, `${list.name}.txt`), Buffer.from(printListText(list.kind, list.entries)));
+  }
+}
+
+/** Entries of a list that an edge file has itself; of a longer one they are in a file of their own. */
+const MOST_WRITTEN = 50;
+
+/** The lists of the domain, and those of the account that its rules name. @throws CommandFault */
+async function exportedLists(remote: RemoteDomain, flags: Flags): Promise<readonly EntryList[]> {
+  const named = new Set(remote.rules.flatMap(listsOf).map(({ name }) => name));
+  for (const { name } of remote.lists) named.delete(name);
+  if (named.size === 0) return remote.lists;
+  const shared = await readLists('/lists/', flags);
+  return [...remote.lists, ...shared.filter(({ name }) => named.has(name))];
+}
+
+/** Whether the entries of a list are in a file of their own: stdout has all of them. */
+function isFiled({ entries }: EntryList, { output }: Flags): boolean {
+  return output !== undefined && entries.length > MOST_WRITTEN;
+}
+
+/** A list as the edge file has it: without entries, if they are in a file of their own. */
+function placed(flags: Flags): (list: EntryList) => PrintedList {
+  return (list) => (isFiled(list, flags) ? { name: list.name, kind: list.kind } : list);
 }
 
 /** The keys that the lock beside the file has for rules of the domain. @throws CommandFault when it is no lock */

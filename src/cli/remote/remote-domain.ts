@@ -1,11 +1,20 @@
 /** Reads a domain of a server over the API. */
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
-import { RULE_TYPES, ruleSlug } from '../../base/vocabulary/vocabulary.ts';
+import { MAX_NAMED_ENTRIES } from '../../base/vocabulary/limits.ts';
+import { type ListKind, RULE_TYPES, ruleSlug } from '../../base/vocabulary/vocabulary.ts';
 import { SETTING_NAMES } from '../../rules/model/domain.ts';
+import { readEntries } from '../../rules/model/lists.ts';
 import { parseRecord, parseRule } from '../../rules/model/parse.ts';
-import type { DnsRecord, Rule } from '../../rules/model/types.ts';
+import type { DnsRecord, EntryList, Rule } from '../../rules/model/types.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { type ApiRequest, type ApiResponse, callApi, type ServerAccess, ServerRefusal } from './call-api.ts';
+import {
+  type ApiRequest,
+  type ApiResponse,
+  callApi,
+  callPages,
+  type ServerAccess,
+  ServerRefusal,
+} from './call-api.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -25,6 +34,16 @@ export interface RemoteDomain {
   readonly records: readonly DnsRecord[];
   /** Rules of all types; error pages include their HTML. */
   readonly rules: readonly Rule[];
+  /** The domain's own lists; empty: a server of an earlier release has none. */
+  readonly lists: readonly RemoteList[];
+}
+
+/** A list as the server stores it. */
+export interface RemoteList extends EntryList {
+  /** Whether its entries are those of a feed. */
+  readonly isFed: boolean;
+  /** The ETag of the list; `null`: the server sent none. */
+  readonly tag: string | null;
 }
 
 /** The path of a domain, or of something below it. */
@@ -35,6 +54,11 @@ export function domainPath(domain: string, below = ''): string {
 /** The path of the records of a domain, or of one of them. */
 export function recordPath(domain: string, id?: number): string {
   return domainPath(domain, `/records/${id ?? ''}`);
+}
+
+/** The path of the lists of a domain, or of one of them. */
+export function listPath(domain: string, name = ''): string {
+  return domainPath(domain, `/lists/${name}`);
 }
 
 /** The path of the rules of a type, or of one of them. */
@@ -71,6 +95,41 @@ export async function readRemote(domain: string, options: ServerAccess): Promise
     },
     records: records.map((record) => readRecord(record, domain)),
     rules,
+    lists: await readLists(listPath(domain), options),
+  };
+}
+
+/** Entries of a list in one answer. */
+const ENTRIES_PAGE = 1_000;
+
+/**
+ * Reads the lists below a path with their entries. @throws CommandFault
+ */
+export async function readLists(path: string, options: ServerAccess): Promise<readonly RemoteList[]> {
+  const listed = await callApi(options, { method: 'GET', path }).catch((error: unknown) => {
+    if (error instanceof ServerRefusal && error.status === 404) return { body: [] };
+    throw error;
+  });
+  const lists: RemoteList[] = [];
+  for (const { name } of listed.body as readonly Fields[])
+    lists.push(await readList(path + String(name), options));
+  return lists;
+}
+
+async function readList(path: string, options: ServerAccess): Promise<RemoteList> {
+  const { body, headers } = await callApi(options, { method: 'GET', path });
+  const { name, kind, feed } = body as Fields;
+  const pages = { path: `${path}/entries?limit=${ENTRIES_PAGE}`, most: MAX_NAMED_ENTRIES };
+  const { entries: shown } = await callPages(options, pages);
+  const read = readEntries(kind as ListKind, shown);
+  if (!read.ok) throw unreadable(`a list \`${String(name)}\``, read.diagnostics);
+  const isFed = feed !== undefined && feed !== null;
+  return {
+    name: String(name),
+    kind: kind as ListKind,
+    entries: read.entries,
+    isFed,
+    tag: headers.get('etag'),
   };
 }
 

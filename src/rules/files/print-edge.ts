@@ -19,7 +19,7 @@ import { parseRule } from '../model/parse.ts';
 import { recordForm } from '../model/record.ts';
 import { absoluteName } from '../model/record-name.ts';
 import { ruleForm } from '../model/rule.ts';
-import type { DnsRecord, OriginPoolRule, Rule, RuleList } from '../model/types.ts';
+import type { DnsRecord, EntryList, OriginPoolRule, Rule } from '../model/types.ts';
 import { LAYOUT_SCHEMA, layOut, layOutText } from './layout.ts';
 import { printTags } from './print-tags.ts';
 import { FILE_ORDER, type KeyOrders } from './test-schema.ts';
@@ -50,14 +50,17 @@ export const FILE_ORDERS: KeyOrders = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** A list with its entries, or without. */
+export type PrintedList = Pick<EntryList, 'name' | 'kind'> & Partial<Pick<EntryList, 'entries'>>;
+
 /** What is printed. */
 export interface PrintedDomain {
   /** The domain's own fields; `name` comes first, the others in the order they have here. */
   readonly domain: { readonly name: string } & Fields;
   readonly records: readonly DnsRecord[];
   readonly rules: readonly Rule[];
-  /** Lists with their entries. */
-  readonly lists?: readonly RuleList[];
+  /** Lists; of those without entries, these are in a file of their own. */
+  readonly lists?: readonly PrintedList[];
   /**
    * Prints the ids of records and rules. Without ids the text does not depend on the server that stores the domain.
    */
@@ -83,11 +86,10 @@ export interface PrintedEdge {
   readonly untagged: readonly Rule[];
 }
 
-/** A list; entries without comments are texts, and those of a sealed list are in a file of its own. */
-function shortList(list: RuleList): Fields {
-  const { name, kind } = list;
-  if ('digest' in list) return { name, kind };
-  const shown = list.entries.map((entry) =>
+/** A list; entries without comments are texts. */
+function shortList({ name, kind, entries }: PrintedList): Fields {
+  if (entries === undefined) return { name, kind };
+  const shown = entries.map((entry) =>
     kind === 'redirect' || entry.comment !== undefined ? showEntry(kind, entry) : entry.value,
   );
   return { name, kind, entries: shown };

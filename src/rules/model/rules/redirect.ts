@@ -15,9 +15,11 @@ import { judgeRedirectTarget } from '../text-checks.ts';
 
 /** The name of a list. */
 const listName = checked(text(), (value) =>
-  namesList(value)
-    ? judgeListName(value.slice(1))
-    : { code: 'list_name', message: 'must be the name of a list after `@`' },
+  value === ''
+    ? null
+    : namesList(value)
+      ? judgeListName(value.slice(1))
+      : { code: 'list_name', message: 'must be the name of a list after `@`' },
 );
 
 /** The fields that only this type has. */
@@ -49,7 +51,7 @@ const FIELDS = {
   targets: listName
     .optional()
     .describe(
-      '`@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode`',
+      '`@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode`; empty: none',
     )
     .meta({ examples: ['@old-urls'] }),
 };
@@ -59,7 +61,7 @@ const targets = crossCheck<Readonly<Record<string, unknown>>>(
   ['target', 'targets', 'path_includes', 'path_match_type', 'preserve_path', 'target_mode'],
   (written, scope) => {
     const { target, targets: listed } = written;
-    if (listed === undefined) {
+    if (listed === undefined || listed === '') {
       const problem = typeof target === 'string' ? judgeRedirectTarget(target) : NO_TARGET;
       if (problem !== null) scope.error(['target'], problem);
       return;
@@ -116,7 +118,10 @@ export const redirectForm = pathRule({
   fields: FIELDS,
   checks: [{ ...targets, asWritten: true, ofAbsence: true }, captures],
   answered: ['www_record'],
-  unused: ({ target_mode }) => (target_mode === REDIRECT_TARGET_MODES[0] ? { target_mode: undefined } : {}),
+  unused: ({ target_mode, targets: listed }) => ({
+    ...(target_mode === REDIRECT_TARGET_MODES[0] ? { target_mode: undefined } : {}),
+    ...(listed === '' ? { targets: undefined } : {}),
+  }),
 });
 
 /** A stored rule of the type. */
