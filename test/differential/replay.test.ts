@@ -11,6 +11,7 @@ import type { RuleSet } from '../../src/rules/model/types.ts';
 import type { AccessEntry } from '../../src/workbench/access-logs/entry.ts';
 import { inOrder, type TimedSource } from '../../src/workbench/access-logs/in-order.ts';
 import { createRequestReplay } from '../../src/workbench/replay/replay-requests.ts';
+import { countAnswer } from '../../src/workbench/simulation/conditions.ts';
 import { generateCase, type Random, seeded } from '../support/generate.ts';
 import { loadRuleSet } from '../support/load.ts';
 import { sizeOf } from '../support/size.ts';
@@ -48,8 +49,10 @@ async function compareCase(seed: number): Promise<number> {
   const [older, newer] = [loadRuleSet(ruleSet, env), loadRuleSet(edited, env)];
   const outcomes = new Map<string, number>();
   const expected = { compared: 0, changed: 0, shadow: 0, otherHosts: 0 };
-  for (const { request } of entries) {
+  for (const { request, status } of entries) {
     const [was, now] = [older.evaluate(request), newer.evaluate(request)];
+    countAnswer(older, was, status);
+    countAnswer(newer, now, status);
     if (isOtherHost(was) && isOtherHost(now)) {
       expected.otherHosts++;
       continue;

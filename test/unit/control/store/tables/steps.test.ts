@@ -32,7 +32,7 @@ const LANDED = {
     'ac2d533de5dc81df',
     '743089869fd1682c',
     'a08d69bb0345bffc',
-    '76a839016a048022',
+    '84d2fb299f6b87af',
   ],
   postgres: [
     '2608231084785635',
@@ -58,7 +58,7 @@ const LANDED = {
     '05b50e691d60d840',
     'd03953b732feb888',
     '1b2b13720af02bd7',
-    'db65c9dc6e2f0fdb',
+    '7012f17934f572e4',
   ],
 } as const;
 
