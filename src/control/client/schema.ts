@@ -7794,7 +7794,7 @@ export interface components {
              * @enum {string}
              */
             readonly target_mode?: "literal" | "captures";
-            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode` */
+            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode`; empty: none */
             readonly targets?: string;
             /**
              * @description only in the answer to a create
@@ -7890,7 +7890,7 @@ export interface components {
              * @enum {string}
              */
             readonly target_mode?: "literal" | "captures";
-            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode` */
+            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode`; empty: none */
             readonly targets?: string;
         };
         readonly RedirectRuleUpdate: {
@@ -7947,7 +7947,7 @@ export interface components {
              * @enum {string}
              */
             readonly target_mode?: "literal" | "captures";
-            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode` */
+            /** @description `@name` of a list of redirects: the rule answers the entry of the path, and matches no other path; without `target`, `path_includes`, `preserve_path` and `target_mode`; empty: none */
             readonly targets?: string;
         };
         readonly RewriteRule: {
