@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compile, seal } from '../../src/engine/compiler/index.ts';
 import { type Decision, type EdgeRequest, loadPlan } from '../../src/engine/evaluator/index.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
+import { countAnswer } from '../../src/workbench/simulation/conditions.ts';
 import { generateCase } from '../support/generate.ts';
 import {
   openTestDoor,
@@ -191,6 +192,8 @@ describe.each(PROXIES)('%s', requires(missingProgram('nginx'), missingProgram('c
           },
           now: seen.exchange?.request.now ?? Date.now(),
         });
+        // The agent counts the statuses of its own answers.
+        countAnswer(evaluator, decision, null);
         const outcome = expected(decision);
         if (outcome === null) continue;
         own.compared++;

@@ -15,6 +15,7 @@ import type { DoorAnswer } from '../../src/edge/doors/door.ts';
 import { MAX_MESSAGE_OCTETS, MAX_STREAMS } from '../../src/edge/doors/ext-authz/limits.ts';
 import { type ExtAuthzDoorOptions, openExtAuthzDoor } from '../../src/edge/doors/ext-authz/open.ts';
 import type { Decision, EdgeRequest } from '../../src/engine/evaluator/index.ts';
+import { countAnswer } from '../../src/workbench/simulation/conditions.ts';
 import {
   askDoor,
   CHECK_PATH,
@@ -149,6 +150,8 @@ async function compareOne(
     ...{ now, cleared: [], ja4h: null, bot: rig.visitor.bot ?? null, ja4: seen.ja4 ?? null },
     ...(body === undefined ? {} : { body, bodyError, bodyTruncated }),
   } as EdgeRequest);
+  // The agent counts the statuses of its own answers.
+  countAnswer(reference, expected, null);
   if (!isDeepStrictEqual(exchange.decision, expected)) expect(exchange.decision).toEqual(expected);
   expectOutcome(response, { decision: expected, target: seen.target });
   return expected;
