@@ -172,7 +172,9 @@ export function decide(context: Context, { real, shadow }: Runs): Decision {
   const decision = decisionOf(real, real.dryMatched ? decisionOf(shadow, null, revision) : null, revision);
   // Answers of other rules state no limit.
   const states = real.isOverLimit || real.action === 'forward' ? real.rateStates : null;
-  storeOutcome(decision, { states, pending: context.memo.pending });
+  const { pending } = context.memo;
+  // PERF: the object would be allocated for every decision.
+  if (states !== null || pending !== null) storeOutcome(decision, { states, pending });
   return decision;
 }
 

@@ -37,9 +37,9 @@ interface RateOutcome {
 
 const OUTCOMES = new WeakMap<Decision, RateOutcome>();
 
-/** Stores what belongs to a decision, if there is something. */
-export function storeOutcome(decision: Decision, { states, pending }: RateOutcome): void {
-  if (states !== null || pending !== null) OUTCOMES.set(decision, { states, pending });
+/** Stores what belongs to a decision. */
+export function storeOutcome(decision: Decision, outcome: RateOutcome): void {
+  OUTCOMES.set(decision, outcome);
 }
 
 /**
