@@ -322,9 +322,9 @@ describe('the API', () => {
     );
     expect(compared.body).toMatchObject({
       same: false,
-      rules: [],
+      rules: [{ change: 'changed', rule: 'drop/1' }],
       lists: [{ name: 'bad', before, after: digest }],
-      proof: { equivalent: false, complete: false },
+      proof: { equivalent: false, complete: true, outcomes: 2 },
     });
     const simulated = async (ip: string): Promise<string> => {
       const request = { host: 'shop.test', target: '/', ip };

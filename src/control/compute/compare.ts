@@ -52,7 +52,7 @@ export function comparePlans({ before, after, proof, page, lists: find, ...aroun
   const sides = { before: opened(before), after: opened(after) };
   const { hosts, rules, same, ...rest } = diffPlans(sides.before, sides.after);
   const lists = listChanges(sides.before, sides.after);
-  const outcomes = proof ? proveOutcomes({ before, after, lists: find, isListed: lists.length > 0 }) : null;
+  const outcomes = proof ? proveOutcomes({ before, after, lists: find }) : null;
   const entries = [
     ...entriesOf('hosts', hosts),
     ...entriesOf('rules', rules),
@@ -212,13 +212,10 @@ interface ProvedOutcomes {
 /** Open pairs of an answer: the remedy is the same for all, to compare with requests. */
 const MAX_OPEN = 50;
 
-interface ProvedPlans extends Pick<ComparedPlans, 'before' | 'after' | 'lists'> {
-  /** Whether lists differ, whose entries the proof does not compare. */
-  readonly isListed: boolean;
-}
+type ProvedPlans = Pick<ComparedPlans, 'before' | 'after' | 'lists'>;
 
 /** Proves the changes; `null`: one of the plans is a tombstone, or serves nothing. @throws PlanFault */
-function proveOutcomes({ before, after, lists, isListed }: ProvedPlans): ProvedOutcomes | null {
+function proveOutcomes({ before, after, lists }: ProvedPlans): ProvedOutcomes | null {
   if (before === null || after === null) return null;
   const found = lists === undefined ? {} : { lists };
   const sides = [before, after].map((bytes) => ({ opened: openPlan(bytes), bytes, ...found }));
@@ -227,7 +224,7 @@ function proveOutcomes({ before, after, lists, isListed }: ProvedPlans): ProvedO
   if (![subjects.before, subjects.after].every(({ loaded }) => servesNow(loaded.plan))) return null;
   const proved = proveChanges(input);
   const { changes, open } = describedChanges(proved, subjects);
-  const complete = !proved.isIncomplete && open.length === 0 && !isListed;
+  const complete = !proved.isIncomplete && open.length === 0;
   const equivalent = changes.length === 0 && complete;
   return {
     changes,
