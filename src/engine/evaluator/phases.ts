@@ -165,11 +165,13 @@ export function decide(context: Context, { real, shadow }: Runs): Decision {
   const { revision } = context.loaded;
   clearMemo(context);
   runSteps(context, real);
+  let would: Decision | null = null;
   if (real.dryMatched) {
     restart(context.candidates);
     runSteps(context, shadow);
+    would = decisionOf(shadow, null, revision);
   }
-  const decision = decisionOf(real, real.dryMatched ? decisionOf(shadow, null, revision) : null, revision);
+  const decision = decisionOf(real, would, revision);
   // Answers of other rules state no limit.
   const states = real.isOverLimit || real.action === 'forward' ? real.rateStates : null;
   const { pending } = context.memo;
@@ -270,9 +272,11 @@ function runToEnd(context: Context, run: Run): void {
 
 function decisionOf(run: Run, shadow: Decision | null, revision: number): Decision {
   const decision = plainDecision(run, shadow, revision);
-  const { requestHeaders, responseHeaders } = run;
   // PERF: almost all decisions have neither, and one shape.
-  if (requestHeaders === null && responseHeaders === null) return decision;
+  return run.requestHeaders === null && run.responseHeaders === null ? decision : withChanges(run, decision);
+}
+
+function withChanges({ requestHeaders, responseHeaders }: Run, decision: Decision): Decision {
   return {
     ...decision,
     ...(requestHeaders === null ? {} : { requestHeaders }),

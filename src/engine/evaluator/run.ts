@@ -63,6 +63,8 @@ export interface PartedWindow extends RateWindow {
   readonly statuses: readonly number[] | null;
   /** Forwarded responses state the limit. */
   readonly stated: boolean;
+  /** The rule's `policyName`. PERF: a hash of its key, computed once. */
+  readonly policy: string;
 }
 
 /** A phase as `evaluate` runs it; see `PHASE_TABLE` in `phases.ts` for the order and the meaning of the fields. */

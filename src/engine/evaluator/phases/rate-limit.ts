@@ -73,7 +73,7 @@ function noteState(
   const used = window.statuses === null ? verdict.count : verdict.count - 1;
   const windowSec = window.windowMs / 1000;
   const state: RateState = {
-    name: policyName(slotWord(context, slot, SLOT.id), keyOfSlot(context.loaded, slot)),
+    name: window.policy,
     quota,
     windowSec,
     remaining: Math.max(0, quota - used),
@@ -151,6 +151,7 @@ function windowOf(context: Context, slot: number): PartedWindow {
     ...(parts === null ? { perPath: (options & RATE_OPTIONS.perPath) !== 0, keyParts: [] } : keyedBy(parts)),
     ...countedBy(context, slot, statuses),
     stated: (options & RATE_OPTIONS.headers) !== 0,
+    policy: policyName(slotWord(context, slot, SLOT.id), key),
   };
   context.windows.set(slot, window);
   return window;
