@@ -3,10 +3,19 @@ import { same } from '../../rules/files/print-edge.ts';
 import type { EntryList } from '../../rules/model/types.ts';
 import { quantity } from '../../workbench/simulation/render-text.ts';
 import type { RemoteDomain, RemoteList } from '../remote/remote-domain.ts';
+import type { ChangeSummary } from './change.ts';
 import type { DesiredState } from './desired-state.ts';
-import type { PlannedChange } from './plan-changes.ts';
 
-type ListChange = Extract<PlannedChange, { noun: 'list' }>;
+/** The change of a list. */
+export type ListChange =
+  | (ChangeSummary & { readonly noun: 'list'; readonly verb: 'create'; readonly after: EntryList })
+  | (ChangeSummary & {
+      readonly noun: 'list';
+      readonly verb: 'update';
+      readonly before: RemoteList;
+      readonly after: EntryList;
+    })
+  | (ChangeSummary & { readonly noun: 'list'; readonly verb: 'delete'; readonly before: RemoteList });
 
 /** Creations of lists, and updates of those whose entries differ. */
 export function changesOfLists({ lists }: DesiredState, remote: RemoteDomain): readonly ListChange[] {

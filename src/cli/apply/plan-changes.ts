@@ -10,10 +10,11 @@
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { same, shortRecord, shortRule } from '../../rules/files/print-edge.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
-import type { DnsRecord, EntryList, Rule } from '../../rules/model/types.ts';
-import type { RemoteDomain, RemoteList } from '../remote/remote-domain.ts';
+import type { DnsRecord, Rule } from '../../rules/model/types.ts';
+import type { RemoteDomain } from '../remote/remote-domain.ts';
+import type { ChangeSummary, FieldChange } from './change.ts';
 import { checkFragment, type DesiredState } from './desired-state.ts';
-import { changesOfLists, deleteList, listConflicts, listTitle } from './list-changes.ts';
+import { changesOfLists, deleteList, type ListChange, listConflicts, listTitle } from './list-changes.ts';
 import {
   contentOf,
   type Paired,
@@ -28,34 +29,10 @@ import { createServerTags, namesUnmade } from './server-tags.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A field that changes. */
-export interface FieldChange {
-  readonly name: string;
-  /** The value before; absent for a new object, and where there was no such field. */
-  readonly before?: unknown;
-  /** The value after; absent for a deleted object, and where there is no such field. */
-  readonly after?: unknown;
-}
-
-/** What is printed of a change. */
-interface ChangeSummary {
-  readonly verb: 'create' | 'update' | 'delete';
-  /** The object, for messages: `record shop A`, `rule drop/41`. */
-  readonly title: string;
-  readonly fields: readonly FieldChange[];
-}
-
 /** A change. `record_ids` of a desired rule are the file's, and tags of new rules are not the server's yet; `execute-changes.ts` replaces them. */
 export type PlannedChange =
   | (ChangeSummary & { readonly noun: 'domain'; readonly verb: 'update'; readonly after: Fields })
-  | (ChangeSummary & { readonly noun: 'list'; readonly verb: 'create'; readonly after: EntryList })
-  | (ChangeSummary & {
-      readonly noun: 'list';
-      readonly verb: 'update';
-      readonly before: RemoteList;
-      readonly after: EntryList;
-    })
-  | (ChangeSummary & { readonly noun: 'list'; readonly verb: 'delete'; readonly before: RemoteList })
+  | ListChange
   | (ChangeSummary & { readonly noun: 'record'; readonly verb: 'create'; readonly after: DnsRecord })
   | (ChangeSummary & {
       readonly noun: 'record';

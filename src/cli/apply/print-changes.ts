@@ -1,6 +1,7 @@
 /** Prints planned changes: a heading per change, and its fields before and after. */
 import { quantity, type RenderedLine, span, type Tone } from '../../workbench/simulation/render-text.ts';
-import type { ChangePlan, FieldChange, PlannedChange } from './plan-changes.ts';
+import type { FieldChange } from './change.ts';
+import type { ChangePlan, PlannedChange } from './plan-changes.ts';
 
 /** The sign of each kind of change. */
 const SIGNS = { create: '+', update: '~', delete: '-' } as const satisfies Record<
