@@ -29,7 +29,7 @@ export async function listsOfDomain(
   return [...named.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The same as a rule set has them, with their entries: for what is compiled to be looked at, and not published. */
+/** The same with their entries, for plans that are analysed and not published. */
 export async function listsWithEntries(
   tx: Pick<ReadTransaction, 'lists'>,
   domainId: number,

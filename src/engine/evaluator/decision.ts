@@ -131,7 +131,7 @@ export interface Decision {
   readonly waf: WafVerdict | null;
   /** Changes of the request that the origin gets; absent: no headers rule changes it. */
   readonly requestHeaders?: readonly HeaderChange[];
-  /** Changes of the response that the visitor gets, whoever makes it; absent: no headers rule changes it. */
+  /** Changes of the response that the visitor gets, of an origin or of the edge; absent: no headers rule changes it. */
   readonly responseHeaders?: readonly HeaderChange[];
   /** Every rule that matched, in evaluation order. */
   readonly matches: readonly Match[];

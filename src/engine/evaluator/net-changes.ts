@@ -1,7 +1,7 @@
-/** What changes of headers come to by name, for readers to whom their order has no meaning. */
+/** The net effect of header changes by name, for doors and tests, which do not apply them in order. */
 import type { HeaderChange } from './decision.ts';
 
-/** What the changes of one name come to. */
+/** The net effect of the changes of one name. */
 export interface NetChange {
   /** Whether the fields of this name that were there before are removed. */
   readonly replaces: boolean;
@@ -9,7 +9,7 @@ export interface NetChange {
   readonly values: readonly string[];
 }
 
-/** What changes come to, by lower-case name. */
+/** The net effects of changes, by lower-case name. */
 export function netChanges(changes: readonly HeaderChange[]): ReadonlyMap<string, NetChange> {
   const net = new Map<string, NetChange>();
   for (const { op, name, value } of changes) {

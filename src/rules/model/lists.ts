@@ -118,7 +118,7 @@ export function readNamedList(given: unknown, { path, report }: EntryPlace): Ent
 
 const LIST_FIELDS: readonly string[] = ['name', 'kind', 'entries'];
 
-/** Reads the kind of a list; `null`: it is none, which is in the report. */
+/** Reads the kind of a list; `null`: no such kind, and the report has the mistake. */
 export function readKind(given: unknown, { path, report }: EntryPlace): ListKind | null {
   if ((LIST_KINDS as readonly unknown[]).includes(given)) return given as ListKind;
   const names = LIST_KINDS.map((kind) => `\`${kind}\``).join(', ');

@@ -1,6 +1,6 @@
 /**
  * Phases 10b and 12: every headers rule that matches the request changes the fields that the origin gets, if it is forwarded,
- * and those that the visitor gets, whoever answers. Rules act in their order, each on what those before it have left.
+ * and those that the visitor gets, from an origin or from the edge. Rules act in their order, each on what those before it have left.
  */
 import { formatIp } from '../../../base/addresses/ip.ts';
 import { MAX_APPLIED_CHARACTERS } from '../../../base/vocabulary/limits.ts';
@@ -121,7 +121,7 @@ function pieceText(context: Context, row: number): string | null {
   }
 }
 
-/** Characters of a fact that a caller gives; a longer one is none that a field should have. */
+/** Most characters of a fact that a caller gives; a longer fact counts as unknown. */
 const MAX_FACT = 256;
 
 /** A fact that callers give as any value: `null` unless it is visible ASCII, so that none adds a line to a message. */

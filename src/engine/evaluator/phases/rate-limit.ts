@@ -69,7 +69,7 @@ function noteState(
   const window = windowOf(context, slot);
   if (!isActing && !window.stated) return;
   const quota = allowanceOf(context, slot);
-  // Before the response, a request under `statuses` is none of those that count.
+  // Under `statuses` the request itself counts after its response.
   const used = window.statuses === null ? verdict.count : verdict.count - 1;
   const windowSec = window.windowMs / 1000;
   const state: RateState = {
