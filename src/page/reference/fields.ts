@@ -46,9 +46,11 @@ function innerFields(schema: Schema, id: string): Markup | null {
   if (items !== undefined) return innerFields(items, id);
   const variants = (anyOf ?? []).flatMap((part) => variantOf(part) ?? []);
   if (variants.length > 1) return html`${variants.map((variant) => variantFields(variant, id))}`;
-  const parts = [...(allOf ?? []), ...(anyOf ?? [])].map((part) => innerFields(part, id));
-  const found = parts.filter((part) => part !== null);
-  if (found.length > 0) return html`${found}`;
+  const joined = (allOf ?? []).flatMap((part) => innerFields(part, id) ?? []);
+  const shapes = (anyOf ?? []).filter((part) => innerFields(part, id) !== null);
+  // Shapes may share names of fields: all but the first have their number in the anchors.
+  const numbered = shapes.map((part, index) => innerFields(part, index === 0 ? id : `${id}.${index + 1}`));
+  if (joined.length + numbered.length > 0) return html`${joined}${numbered}`;
   if (typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0) {
     const name = 'any name';
     return rows([{ id: `${id}.any`, name, schema: additionalProperties, required: false }]);

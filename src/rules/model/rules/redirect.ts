@@ -2,6 +2,7 @@
  * The form of `redirect` rules, which answer with an HTTP redirect; the request does not reach an origin (semantics
  * §5, §14).
  */
+import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { z } from 'zod';
 import { MAX_LOCATION_CHARACTERS } from '../../../base/vocabulary/limits.ts';
 import { REDIRECT_STATUSES, REDIRECT_TARGET_MODES } from '../../../base/vocabulary/vocabulary.ts';
@@ -63,7 +64,7 @@ const targets = crossCheck<Readonly<Record<string, unknown>>>(
     const { target, targets: listed } = written;
     if (listed === undefined || listed === '') {
       const problem = typeof target === 'string' ? judgeRedirectTarget(target) : NO_TARGET;
-      if (problem !== null) scope.error(['target'], problem);
+      if (problem !== null) scope.error(['target'], { found: quoteValue(target), ...problem });
       return;
     }
     for (const [field, isFree] of BESIDE_TARGETS) {
