@@ -168,8 +168,7 @@ export function addDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedF
 function tryDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedFilter): string | null {
   const before = entry.becomes.length;
   for (const part of addressParts(filter)) {
-    const fields = dropFields(part);
-    const failure = typeof fields === 'string' ? fields : tryRule(draft, entry, 'drop', fields);
+    const failure = tryRule(draft, entry, 'drop', dropFields(part));
     if (failure === null) continue;
     removeRules(draft, entry, before);
     return failure;

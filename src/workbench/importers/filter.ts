@@ -12,6 +12,7 @@ import {
   subtractAddresses,
   uniteAddresses,
 } from './addresses.ts';
+import { bothFacts, conditionsOf, type ImportedFact, oppositeOf } from './facts.ts';
 import { combineTests, coversAll, hostEntries, pathEntries, type TextTest } from './text-test.ts';
 
 /** Levels of parentheses and `not` in an expression, so that the parser's recursion is bounded. */
@@ -38,6 +39,7 @@ export type ImportedCondition =
       readonly verified: boolean;
       readonly text: string;
     }
+  | { readonly kind: 'fact'; readonly fact: ImportedFact }
   | { readonly kind: 'constant'; readonly value: boolean }
   /** No filter of edgeplan has this; `reason` completes a sentence about `text`. */
   | { readonly kind: 'unknown'; readonly text: string; readonly reason: string };
@@ -54,6 +56,8 @@ export interface ImportedFilter {
   readonly countryExcludes: readonly string[];
   readonly botKinds: readonly string[] | null;
   readonly verifiedBots: boolean;
+  /** What else must hold; all of them. */
+  readonly facts: readonly ImportedFact[];
 }
 
 /** The filter that every request passes. */
@@ -68,6 +72,7 @@ export const EVERY_REQUEST: ImportedFilter = {
   countryExcludes: [],
   botKinds: null,
   verifiedBots: false,
+  facts: [],
 };
 
 /** The alternatives of a condition, or why they cannot be written. */
@@ -97,11 +102,26 @@ function alternativesOf(condition: ImportedCondition, negated: boolean): readonl
         ? unite(condition.of, negated)
         : intersect(condition.of, negated);
     case 'bot':
-      if (negated) return `\`not ${condition.text}\`: no rule acts on requests that are not of a bot`;
+      if (negated) return otherThanBots(condition);
       return [{ ...EVERY_REQUEST, botKinds: condition.kinds, verifiedBots: condition.verified }];
+    case 'fact':
+      return [{ ...EVERY_REQUEST, facts: [negated ? oppositeOf(condition.fact) : condition.fact] }];
     default:
       return [testFilter(condition, negated)];
   }
+}
+
+/** The filters of requests that are not of a bot of these kinds, or not of a verified one. */
+function otherThanBots({
+  kinds,
+  verified,
+}: Extract<ImportedCondition, { kind: 'bot' }>): readonly ImportedFilter[] {
+  const isEvery = kinds.includes('*');
+  const others: ImportedFact = { member: 'bot_kinds', values: kinds, negated: true };
+  const unverified: ImportedFact = { member: 'verified_bot', negated: true };
+  // A verified bot is of some kind.
+  const parts = !verified ? [others] : isEvery ? [unverified] : [others, unverified];
+  return parts.map((fact) => ({ ...EVERY_REQUEST, facts: [fact] }));
 }
 
 /** The filter of a single test. */
@@ -187,6 +207,10 @@ export function bothFilters(one: ImportedFilter, other: ImportedFilter): Importe
   if (one.botKinds !== null && other.botKinds !== null) return 'two tests of the bot apply at once';
   const ips = bothAddresses(one.ipIncludes, other.ipIncludes);
   const countries = bothCountries(one.countryIncludes, other.countryIncludes);
+  const facts = bothFacts(one.facts, other.facts);
+  if (facts === null) return null;
+  const asked = conditionsOf(facts);
+  if (typeof asked === 'string') return asked;
   const ipExcludes = [one.ipExcludes, other.ipExcludes].filter((set) => set !== null);
   const filter: ImportedFilter = {
     hostIncludes: hosts,
@@ -199,6 +223,7 @@ export function bothFilters(one: ImportedFilter, other: ImportedFilter): Importe
     countryExcludes: [...one.countryExcludes, ...other.countryExcludes],
     botKinds: one.botKinds ?? other.botKinds,
     verifiedBots: one.verifiedBots || other.verifiedBots,
+    facts,
   };
   return isNever(filter) ? null : settleAddresses(filter);
 }
@@ -265,7 +290,7 @@ export function addressParts(filter: ImportedFilter): readonly ImportedFilter[] 
   return parts;
 }
 
-/** Whether no request passes both, as far as their hosts and paths show. */
+/** Whether no request passes both, as far as their tests show. */
 export function areDisjoint(one: ImportedFilter, other: ImportedFilter): boolean {
   const hosts = bothTests(one.hostIncludes, other.hostIncludes);
   if (hosts !== 'inexact' && hosts?.length === 0) return true;
@@ -273,6 +298,7 @@ export function areDisjoint(one: ImportedFilter, other: ImportedFilter): boolean
   if (paths !== 'inexact' && paths?.length === 0) return true;
   const ips = bothAddresses(one.ipIncludes, other.ipIncludes);
   if (ips !== null && isEmptySet(ips)) return true;
+  if (bothFacts(one.facts, other.facts) === null) return true;
   return covers(one.pathExcludes, other.pathIncludes) || covers(other.pathExcludes, one.pathIncludes);
 }
 
@@ -288,42 +314,59 @@ function covers(excludes: readonly TextTest[], includes: readonly TextTest[] | n
 }
 
 /** The host and path fields of a filter. */
-export function placeFields(filter: ImportedFilter): object {
+function placeFields(filter: ImportedFilter): object {
   return {
     ...hostEntries(filter.hostIncludes, filter.hostExcludes),
     ...pathEntries(filter.pathIncludes, filter.pathExcludes),
   };
 }
 
-/** Every address, for a drop rule that is meant to have no other filter. */
-const EVERY_ADDRESS = ['0.0.0.0/0', '::/0'];
-
-/** The fields of a drop rule with this filter, or why it cannot be one. */
-export function dropFields(filter: ImportedFilter): object | string {
-  if (filter.botKinds !== null) return 'a drop rule has no filter on bots';
-  const { ipIncludes, ipExcludes, countryIncludes, countryExcludes } = filter;
+/** The includes or excludes of an address filter or of countries; `null`: it has none. */
+function visitorsOf({ ipIncludes, ipExcludes, countryIncludes, countryExcludes }: ImportedFilter) {
   const ips = ipIncludes ?? ipExcludes;
   const countries = countryIncludes ?? (countryExcludes.length > 0 ? countryExcludes : null);
-  const place = placeFields(filter);
-  const isOpen =
-    ips === null && countries === null && Object.keys(place).every((name) => name === 'path_match_type');
   return {
-    ...place,
-    ...(isOpen ? { ips: EVERY_ADDRESS } : {}),
-    ...(ips === null
-      ? {}
-      : { ip_match_type: ipIncludes === null ? 'exclude' : 'include', ips: addressEntries(ips) }),
-    ...(countries === null
-      ? {}
-      : { country_match_type: countryIncludes === null ? 'exclude' : 'include', countries }),
+    ips: ips === null ? null : addressEntries(ips),
+    ipType: ipIncludes === null ? 'excludes' : 'includes',
+    countries,
+    countryType: countryIncludes === null ? 'excludes' : 'includes',
   };
 }
 
-/** Why a rule of a type without filters on addresses, countries and bots cannot have this filter; `null`: it can. */
-export function foreignFilter(filter: ImportedFilter, type: string): string | null {
-  if (filter.ipIncludes !== null || filter.ipExcludes !== null)
-    return `a ${type} rule has no filter on addresses`;
-  if (filter.countryIncludes !== null || filter.countryExcludes.length > 0)
-    return `a ${type} rule has no filter on countries`;
-  return filter.botKinds === null ? null : `a ${type} rule has no filter on bots`;
+/** The fields of a filter that rules of every type have: hosts, paths, and all else as conditions. */
+export function ruleFields(filter: ImportedFilter): object {
+  const { ips, ipType, countries, countryType } = visitorsOf(filter);
+  const visitors = {
+    ...(ips === null ? {} : { ips: { [ipType]: ips } }),
+    ...(countries === null ? {} : { countries: { [countryType]: countries } }),
+  };
+  return { ...placeFields(filter), ...conditionFields(filter, visitors) };
+}
+
+/** The field of conditions; absent where the filter asks for nothing that is one. */
+function conditionFields({ facts, botKinds, verifiedBots }: ImportedFilter, visitors: object): object {
+  const bots: readonly ImportedFact[] = [
+    ...(botKinds === null ? [] : [{ member: 'bot_kinds', values: botKinds, negated: false } as const]),
+    ...(verifiedBots ? [{ member: 'verified_bot', negated: false } as const] : []),
+  ];
+  // `bothFilters` admits no tests that one rule cannot have.
+  const conditions = { ...visitors, ...(conditionsOf([...bots, ...facts]) as object) };
+  return Object.keys(conditions).length === 0 ? {} : { conditions };
+}
+
+/** Every address, for a drop rule that is meant to have no other filter. */
+const EVERY_ADDRESS = ['0.0.0.0/0', '::/0'];
+
+/** The fields of a drop rule with this filter, which has fields of its own for addresses and countries. */
+export function dropFields(filter: ImportedFilter): object {
+  const { ips, ipType, countries, countryType } = visitorsOf(filter);
+  const fields = { ...placeFields(filter), ...conditionFields(filter, {}) };
+  const isOpen =
+    ips === null && countries === null && Object.keys(fields).every((name) => name === 'path_match_type');
+  return {
+    ...fields,
+    ...(isOpen ? { ips: EVERY_ADDRESS } : {}),
+    ...(ips === null ? {} : { ip_match_type: ipType.slice(0, -1), ips }),
+    ...(countries === null ? {} : { country_match_type: countryType.slice(0, -1), countries }),
+  };
 }

@@ -87,9 +87,7 @@ function emitBlock(
   entry: DraftEntry,
   filter: ImportedFilter,
 ): string | null {
-  const fields = dropFields(filter);
-  if (typeof fields === 'string') return fields;
-  const refused = tryRule(draft, entry, 'drop', fields);
+  const refused = tryRule(draft, entry, 'drop', dropFields(filter));
   if (refused !== null) return refused;
   const earlier = redirects.find((one) => !areDisjoint(filter, one.filter));
   if (earlier !== undefined)

@@ -13,7 +13,7 @@ import {
   markMissing,
   markNeedless,
 } from '../draft.ts';
-import { bothFilters, EVERY_REQUEST, foreignFilter, type ImportedFilter, placeFields } from '../filter.ts';
+import { bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
 import { addAlternatives } from '../guard.ts';
 import type { Importer } from '../importer.ts';
 import { numberAt, objectsAt, readObjects, type SourceFields, textAt } from '../json-source.ts';
@@ -150,14 +150,12 @@ function emit(state: BunnyImport, action: BunnyAction, filter: ImportedFilter): 
 
 /** A redirect of each host to https, which the edge skips on https as one to the request's own URL. */
 function emitUpgrade(state: BunnyImport, entry: DraftEntry, filter: ImportedFilter): string | null {
-  const foreign = foreignFilter(filter, 'redirect');
-  if (foreign !== null) return foreign;
   if (state.hosts.length === 0) return 'no host is known; export the pull zone with its hostnames';
   for (const host of state.hosts) {
     const own = bothFilters(filter, { ...EVERY_REQUEST, hostIncludes: [equalsText(host)] });
     if (own === null || typeof own === 'string') continue;
     const fields = { target: `https://${host}`, status_code: 301, preserve_path: true, preserve_query: true };
-    addRule(state.draft, entry, 'redirect', { ...placeFields(own), ...fields });
+    addRule(state.draft, entry, 'redirect', { ...ruleFields(own), ...fields });
   }
   state.redirects.push({ filter, place: entry.place });
   return null;
@@ -168,13 +166,11 @@ function emitRedirect(
   { fields, entry }: BunnyAction,
   filter: ImportedFilter,
 ): string | null {
-  const foreign = foreignFilter(filter, 'redirect');
-  if (foreign !== null) return foreign;
   const target = textAt(fields, 'ActionParameter1');
   if (/%\{|\{\{|\$/.test(target)) return 'a redirect target is literal text, and this one has variables';
   const status = numberAt(fields, 'ActionParameter2');
   const redirect = { target, status_code: status ?? 301, preserve_query: false };
-  if (!addRule(state.draft, entry, 'redirect', { ...placeFields(filter), ...redirect })) return null;
+  if (!addRule(state.draft, entry, 'redirect', { ...ruleFields(filter), ...redirect })) return null;
   if (status === null) markDifference(entry, 'it states no status, so that the rule has 301');
   state.redirects.push({ filter, place: entry.place });
   return null;
@@ -210,12 +206,10 @@ function emitOrigin(
   { fields, entry }: BunnyAction,
   filter: ImportedFilter,
 ): string | null {
-  const foreign = foreignFilter(filter, 'origin_route');
-  if (foreign !== null) return foreign;
   const origin = readOrigin(textAt(fields, 'ActionParameter1'));
   if (origin === null) return 'an origin is a host, without a path before that of the visitor';
   const host_header = state.forwardsHost ? '' : origin.address;
-  addRule(state.draft, entry, 'origin_route', { ...placeFields(filter), ...origin, host_header });
+  addRule(state.draft, entry, 'origin_route', { ...ruleFields(filter), ...origin, host_header });
   return null;
 }
 
@@ -224,9 +218,7 @@ function emitCache(
   { fields, action, entry }: BunnyAction,
   filter: ImportedFilter,
 ): string | null {
-  const foreign = foreignFilter(filter, 'cache');
-  if (foreign !== null) return foreign;
-  const place = placeFields(filter);
+  const place = ruleFields(filter);
   const seconds = numberAt(fields, 'ActionParameter1');
   if (action === 'IgnoreQueryString') {
     if (!addRule(state.draft, entry, 'cache', { ...place, query_mode: 'none' })) return null;

@@ -1,6 +1,6 @@
 /** Translates custom rules of Cloudflare that refuse or challenge requests. */
 import { answerWith, type DraftEntry, markDifference, tryRule } from '../draft.ts';
-import { areDisjoint, dropFields, foreignFilter, type ImportedFilter, placeFields } from '../filter.ts';
+import { areDisjoint, dropFields, type ImportedFilter, ruleFields } from '../filter.ts';
 import { addGuard, type GuardRules } from '../guard.ts';
 import { numberAt, objectAt, textAt } from '../json-source.ts';
 import type { CloudflareImport, CloudflareRule, EarlierPhase } from './zone.ts';
@@ -20,15 +20,14 @@ export function addFirewall(
     return addGuard(draft, entry, {
       ...conditional,
       closing: 'challenged',
-      emit: (filter) => foreignFilter(filter, 'captcha') ?? emitChallenge(state, source, filter),
+      emit: (filter) => emitChallenge(state, source, filter),
       close: (filter) => emitChallenge(state, source, filter),
     });
   }
   return addGuard(draft, entry, {
     ...conditional,
     closing: 'refused',
-    emit: (filter) =>
-      filter.botKinds === null ? emitBlock(state, source, filter) : emitBots(state, source, filter),
+    emit: (filter) => (isOfBots(filter) ? emitBots(state, source, filter) : emitBlock(state, source, filter)),
     close: (filter) => emitBlock(state, source, filter),
   });
 }
@@ -38,7 +37,7 @@ function emitChallenge(
   { entry }: CloudflareRule,
   filter: ImportedFilter,
 ): string | null {
-  const refused = tryRule(state.draft, entry, 'captcha', placeFields(filter));
+  const refused = tryRule(state.draft, entry, 'captcha', ruleFields(filter));
   if (refused !== null) return refused;
   markDifference(entry, 'the edge asks its own challenge, and verified search crawlers pass it');
   state.challenges.push({ filter, place: entry.place });
@@ -46,15 +45,18 @@ function emitChallenge(
   return null;
 }
 
+/** Whether a filter is one of bots that a bot_route rule has: such rules have none on paths. */
+function isOfBots({ botKinds, pathIncludes, pathExcludes }: ImportedFilter): boolean {
+  return botKinds !== null && pathIncludes === null && pathExcludes.length === 0;
+}
+
 function emitBots(
   { draft }: CloudflareImport,
   { entry }: CloudflareRule,
   filter: ImportedFilter,
 ): string | null {
-  const isPlain = filter.pathIncludes === null && filter.pathExcludes.length === 0;
-  const foreign = foreignFilter({ ...filter, botKinds: null }, 'bot_route');
-  if (!isPlain || foreign !== null) return foreign ?? 'a bot_route rule has no filter on paths';
-  const { path_match_type: _, ...hosts } = placeFields(filter) as Record<string, unknown>;
+  const place = ruleFields({ ...filter, botKinds: null, verifiedBots: false });
+  const { path_match_type: _, ...hosts } = place as Record<string, unknown>;
   const bots = { bot_kinds: filter.botKinds, require_verified: filter.verifiedBots, action: 'block' };
   return tryRule(draft, entry, 'bot_route', { ...hosts, ...bots });
 }
@@ -64,9 +66,7 @@ function emitBlock(
   { rule, entry }: CloudflareRule,
   filter: ImportedFilter,
 ): string | null {
-  const fields = dropFields(filter);
-  if (typeof fields === 'string') return fields;
-  const refused = tryRule(state.draft, entry, 'drop', fields);
+  const refused = tryRule(state.draft, entry, 'drop', dropFields(filter));
   if (refused !== null) return refused;
   const response = objectAt(objectAt(rule, 'action_parameters'), 'response');
   const status = numberAt(response, 'status_code') ?? 403;

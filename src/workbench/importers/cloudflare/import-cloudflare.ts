@@ -11,7 +11,7 @@ import {
   markMissing,
   markNeedless,
 } from '../draft.ts';
-import { EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
+import { EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
 import type { Importer } from '../importer.ts';
 import {
   numberAt,
@@ -240,7 +240,7 @@ function translateBulkRedirects(state: CloudflareImport, items: readonly SourceO
       continue;
     }
     addRule(state.draft, entry, 'redirect', {
-      ...placeFields(filter),
+      ...ruleFields(filter),
       target: textAt(redirect, 'target_url'),
       status_code: numberAt(redirect, 'status_code') ?? 301,
       preserve_query: redirect['preserve_query_string'] === true,

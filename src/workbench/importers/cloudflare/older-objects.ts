@@ -72,8 +72,7 @@ function translateFirewall(state: CloudflareImport, { place, value }: SourceObje
 /** Adds the rules that refuse what meets a condition. */
 function refuse(state: CloudflareImport, entry: DraftEntry, condition: ImportedCondition): void {
   const close = (filter: ImportedFilter): string | null => {
-    const fields = dropFields(filter);
-    return typeof fields === 'string' ? fields : tryRule(state.draft, entry, 'drop', fields);
+    return tryRule(state.draft, entry, 'drop', dropFields(filter));
   };
   const unmet = 'no request meets its condition';
   addGuard(state.draft, entry, { condition, differences: [], unmet, closing: 'refused', emit: close, close });

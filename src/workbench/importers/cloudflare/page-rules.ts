@@ -14,13 +14,7 @@ import {
   markOpened,
   tryRule,
 } from '../draft.ts';
-import {
-  areDisjoint,
-  EVERY_REQUEST,
-  type ImportedFilter,
-  MAX_CASELESS_KEYS,
-  placeFields,
-} from '../filter.ts';
+import { areDisjoint, EVERY_REQUEST, type ImportedFilter, MAX_CASELESS_KEYS, ruleFields } from '../filter.ts';
 import {
   numberAt,
   objectAt,
@@ -168,7 +162,7 @@ function addRules(
   const filters = filtersFor(entry, scope, type);
   if (filters === null) return false;
   for (const filter of filters) {
-    if (!addRule(state.draft, entry, type, { ...placeFields(filter), ...fields })) return false;
+    if (!addRule(state.draft, entry, type, { ...ruleFields(filter), ...fields })) return false;
     noteRewrites(entry, filter, state.rewrites);
     if (type === 'redirect') state.redirects.push({ filter, place: entry.place });
   }
@@ -234,7 +228,7 @@ function addUpgrade(state: CloudflareImport, entry: DraftEntry, scope: PageScope
     for (const filter of filters) {
       if (filter.hostExcludes.some((one) => passes(one, host))) continue;
       const own = { ...filter, hostIncludes: [equalsText(host)], hostExcludes: [] };
-      addRule(state.draft, entry, 'redirect', { ...placeFields(own), ...target });
+      addRule(state.draft, entry, 'redirect', { ...ruleFields(own), ...target });
     }
   }
   rule.upgraded = !isPattern || (known.length > 0 && known.length === state.draft.hosts.size);
@@ -299,7 +293,7 @@ function addChallenge(state: CloudflareImport, scope: PageScope): void {
   };
   markClosed(entry, typeof url === 'string' ? url : 'rules have no filter on the scheme');
   markClosed(entry, `every request of \`${host}\` is challenged, until a rule is written by hand`);
-  const failure = tryRule(state.draft, entry, 'captcha', placeFields(wide));
+  const failure = tryRule(state.draft, entry, 'captcha', ruleFields(wide));
   if (failure !== null) markOpened(entry, failure);
 }
 

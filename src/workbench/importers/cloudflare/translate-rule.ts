@@ -3,10 +3,9 @@ import { addRule, markDifference, markMissing, markNeedless, markOpened } from '
 import {
   areDisjoint,
   filtersOf,
-  foreignFilter,
   type ImportedCondition,
   type ImportedFilter,
-  placeFields,
+  ruleFields,
 } from '../filter.ts';
 import { addAlternatives } from '../guard.ts';
 import { numberAt, objectAt, type SourceFields, textAt, textsAt } from '../json-source.ts';
@@ -129,10 +128,8 @@ function emitRateLimit(
     return 'a counting expression of its own has no equivalent';
   const action = textAt(rule, 'action');
   if (action !== 'block' && !CHALLENGES.includes(action)) return `the action \`${action}\` has no equivalent`;
-  const foreign = foreignFilter(filter, 'rate_limit');
-  if (foreign !== null) return foreign;
   const fields = {
-    ...placeFields(filter),
+    ...ruleFields(filter),
     limit: numberAt(limit, 'requests_per_period'),
     window_sec: numberAt(limit, 'period'),
     on_breach: action === 'block' ? 'drop' : 'captcha',
@@ -154,13 +151,11 @@ function emitRedirect(
   { rule, entry }: CloudflareRule,
   filter: ImportedFilter,
 ): string | null {
-  const foreign = foreignFilter(filter, 'redirect');
-  if (foreign !== null) return foreign;
   const value = objectAt(objectAt(rule, 'action_parameters'), 'from_value');
   const redirect = readRedirect(value);
   if (typeof redirect === 'string') return redirect;
   const { differences, ...fields } = redirect;
-  if (!addRule(state.draft, entry, 'redirect', { ...placeFields(filter), ...fields })) return null;
+  if (!addRule(state.draft, entry, 'redirect', { ...ruleFields(filter), ...fields })) return null;
   for (const difference of differences) markDifference(entry, difference);
   state.redirects.push({ filter, place: entry.place });
   return null;
@@ -171,13 +166,11 @@ function emitRewrite(
   { rule, entry }: CloudflareRule,
   filter: ImportedFilter,
 ): string | null {
-  const foreign = foreignFilter(filter, 'rewrite');
-  if (foreign !== null) return foreign;
   const uri = objectAt(objectAt(rule, 'action_parameters'), 'uri');
   const rewrite = readRewrite(uri, filter);
   if (typeof rewrite === 'string') return rewrite;
   const { fields, captured } = rewrite;
-  const place = placeFields(captured === null ? filter : { ...filter, pathIncludes: [captured] });
+  const place = ruleFields(captured === null ? filter : { ...filter, pathIncludes: [captured] });
   if (!addRule(state.draft, entry, 'rewrite', { ...place, ...fields })) return null;
   for (const other of state.rewrites) {
     if (!areDisjoint(filter, other.filter))
@@ -195,8 +188,6 @@ function emitOrigin(
   { rule, entry }: CloudflareRule,
   filter: ImportedFilter,
 ): string | null {
-  const foreign = foreignFilter(filter, 'origin_route');
-  if (foreign !== null) return foreign;
   const parameters = objectAt(rule, 'action_parameters');
   const origin = objectAt(parameters, 'origin');
   const address = textAt(origin, 'host');
@@ -204,7 +195,7 @@ function emitOrigin(
     return 'an origin_route rule names an address, and this rule changes the port or the Host header alone';
   const host_header = textAt(parameters, 'host_header');
   const port = numberAt(origin, 'port');
-  const fields = { ...placeFields(filter), address, port, host_header, scheme: 'https' };
+  const fields = { ...ruleFields(filter), address, port, host_header, scheme: 'https' };
   if (!addRule(state.draft, entry, 'origin_route', fields)) return null;
   markDifference(entry, 'the edge connects by https; Cloudflare as the SSL mode of the zone says');
   noteRewrites(entry, filter, state.rewrites);
@@ -216,12 +207,10 @@ function emitCache(
   { rule, entry }: CloudflareRule,
   filter: ImportedFilter,
 ): string | null {
-  const foreign = foreignFilter(filter, 'cache');
-  if (foreign !== null) return foreign;
   const read = cacheFields(objectAt(rule, 'action_parameters'));
   if (typeof read === 'string') return read;
   const { differences, ...fields } = read;
-  if (!addRule(state.draft, entry, 'cache', { ...placeFields(filter), ...fields })) return null;
+  if (!addRule(state.draft, entry, 'cache', { ...ruleFields(filter), ...fields })) return null;
   for (const difference of differences) markDifference(entry, difference);
   noteRewrites(entry, filter, state.rewrites);
   return null;

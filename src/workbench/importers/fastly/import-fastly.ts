@@ -18,14 +18,7 @@ import {
   markMissing,
   removeRules,
 } from '../draft.ts';
-import {
-  bothFilters,
-  EVERY_REQUEST,
-  filtersOf,
-  foreignFilter,
-  type ImportedFilter,
-  placeFields,
-} from '../filter.ts';
+import { bothFilters, EVERY_REQUEST, filtersOf, type ImportedFilter, ruleFields } from '../filter.ts';
 import type { Importer } from '../importer.ts';
 import {
   numberAt,
@@ -238,14 +231,8 @@ function translateBackends(state: FastlyImport, backends: readonly SourceFields[
       continue;
     }
     for (const filter of readFilters(state, condition, entry) ?? []) {
-      const foreign = foreignFilter(filter, 'origin_route');
-      if (foreign !== null) {
-        removeRules(state.draft, entry);
-        markMissing(entry, foreign);
-        break;
-      }
       const fields = { address, port, scheme: isTls ? 'https' : 'http', host_header: hostHeader };
-      addRule(state.draft, entry, 'origin_route', { ...placeFields(filter), ...fields });
+      addRule(state.draft, entry, 'origin_route', { ...ruleFields(filter), ...fields });
     }
   }
 }
@@ -265,8 +252,6 @@ const emitSettings: Emit = (state, { one, entry }, filter) => {
   const isPassed = textAt(one, 'action') === 'pass';
   const others = SETTINGS.filter((name) => !['', '0'].includes(textAt(one, name)));
   if (!isForced && !isPassed) return `\`${others[0] ?? 'xff'}\` has no equivalent`;
-  const foreign = foreignFilter(filter, isForced ? 'redirect' : 'cache');
-  if (foreign !== null) return foreign;
   if (isForced) {
     for (const host of state.hosts) {
       const own = bothFilters(filter, { ...EVERY_REQUEST, hostIncludes: [equalsText(host)] });
@@ -277,24 +262,22 @@ const emitSettings: Emit = (state, { one, entry }, filter) => {
         preserve_path: true,
         preserve_query: true,
       };
-      addRule(state.draft, entry, 'redirect', { ...placeFields(own), ...fields });
+      addRule(state.draft, entry, 'redirect', { ...ruleFields(own), ...fields });
     }
     if (state.hosts.some((host) => host.startsWith('*')))
       markDifference(entry, 'hosts of wildcard domains are not redirected');
   }
-  if (isPassed) addRule(state.draft, entry, 'cache', { ...placeFields(filter), mode: 'bypass' });
+  if (isPassed) addRule(state.draft, entry, 'cache', { ...ruleFields(filter), mode: 'bypass' });
   for (const name of others) markDifference(entry, `\`${name}\` is not carried over`);
   return null;
 };
 
 const emitCache: Emit = (state, { one, entry }, filter) => {
-  const foreign = foreignFilter(filter, 'cache');
-  if (foreign !== null) return foreign;
   const ttl = numberAt(one, 'ttl');
   const action = textAt(one, 'action');
   if (action !== 'pass' && (ttl === null || ttl === 0)) return 'it sets neither a time nor `pass`';
   const fields = action === 'pass' ? { mode: 'bypass' } : { mode: 'force', edge_ttl_sec: ttl };
-  if (!addRule(state.draft, entry, 'cache', { ...placeFields(filter), ...fields })) return null;
+  if (!addRule(state.draft, entry, 'cache', { ...ruleFields(filter), ...fields })) return null;
   markDifference(
     entry,
     'Fastly decides it when the origin has answered, and joins all cache settings that match',
@@ -312,7 +295,7 @@ const emitLimit: Emit = (state, { one, entry }, filter) => {
   if (textAt(one, 'action') === 'log_only') return 'it only logs';
   const window = numberAt(one, 'window_size') ?? 1;
   const limit = (numberAt(one, 'rps_limit') ?? 0) * window;
-  if (!addRule(state.draft, entry, 'rate_limit', { ...placeFields(filter), limit, window_sec: window }))
+  if (!addRule(state.draft, entry, 'rate_limit', { ...ruleFields(filter), limit, window_sec: window }))
     return null;
   const minutes = numberAt(one, 'penalty_box_duration') ?? 0;
   markDifference(

@@ -70,8 +70,7 @@ function addRefusal(state: FastlyImport, entry: DraftEntry, statement: string): 
     return;
   }
   const close = (filter: ImportedFilter): string | null => {
-    const fields = dropFields(filter);
-    return typeof fields === 'string' ? fields : tryRule(state.draft, entry, 'drop', fields);
+    return tryRule(state.draft, entry, 'drop', dropFields(filter));
   };
   addGuard(state.draft, entry, {
     ...read,

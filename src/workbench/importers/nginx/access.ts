@@ -12,7 +12,7 @@ import {
   uniteAddresses,
 } from '../addresses.ts';
 import { addDrop, addRule, markClosed, markDifference, markMissing, markNeedless } from '../draft.ts';
-import { addressFilter, bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
+import { addressFilter, bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 import { noteEarlier } from './redirects.ts';
@@ -99,7 +99,7 @@ export function emitLimit(
   const window_sec = unit === 'm' ? 60 : 1;
   const isDelayed = burst > 0 && !directive.args.includes('nodelay');
   for (const { filter } of scopes) {
-    const fields = { ...placeFields(filter), limit: Number(amount), window_sec, burst };
+    const fields = { ...ruleFields(filter), limit: Number(amount), window_sec, burst };
     if (!addRule(state.draft, entry, 'rate_limit', fields)) return;
   }
   const per = unit === 'm' ? 'minute' : 'second';

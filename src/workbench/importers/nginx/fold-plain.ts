@@ -4,7 +4,7 @@
  */
 import { REDIRECT_STATUSES } from '../../../base/vocabulary/vocabulary.ts';
 import { addRule, type DraftEntry, markMissing, markNeedless } from '../draft.ts';
-import { placeFields } from '../filter.ts';
+import { ruleFields } from '../filter.ts';
 import { passes } from '../text-test.ts';
 import { refusesSome } from './access.ts';
 import { casesOfIf } from './conditions.ts';
@@ -101,7 +101,7 @@ function addUpgrade(
   const filter = hostFilter(host);
   const target = { target: `https://${host}`, preserve_path: true, preserve_query: true };
   const status_code = REDIRECT_STATUSES.some((one) => one === status) ? status : 301;
-  if (!addRule(state.draft, entry, 'redirect', { ...placeFields(filter), ...target, status_code })) return [];
+  if (!addRule(state.draft, entry, 'redirect', { ...ruleFields(filter), ...target, status_code })) return [];
   differ(entry, differences);
   return [{ filter, place: entry.place }];
 }
@@ -165,7 +165,7 @@ function ifAnswer(
   if (typeof cases === 'string') return 'depends';
   for (const { filter, bindings } of cases) {
     if (filter.pathIncludes !== null || filter.pathExcludes.length > 0 || bindings.size > 0) return 'depends';
-    if (filter.ipIncludes !== null || filter.ipExcludes !== null) return 'depends';
+    if (filter.ipIncludes !== null || filter.ipExcludes !== null || filter.facts.length > 0) return 'depends';
     const isIncluded = filter.hostIncludes?.some((test) => passes(test, host)) ?? true;
     if (!isIncluded || filter.hostExcludes.some((test) => passes(test, host))) continue;
     const body = directive.block ?? [];

@@ -5,7 +5,7 @@
 import { parseIp } from '../../../base/addresses/ip.ts';
 import { MAX_ERROR_CODE, MIN_ERROR_CODE } from '../../../base/vocabulary/limits.ts';
 import { addRule, markDifference, markMissing } from '../draft.ts';
-import { type ImportedFilter, placeFields } from '../filter.ts';
+import { type ImportedFilter, ruleFields } from '../filter.ts';
 import { entryOf, loseDirective, type NginxImport } from './context.ts';
 import { lastOf, type NginxDirective } from './parse-nginx.ts';
 import { isRedirect } from './redirects.ts';
@@ -267,7 +267,7 @@ export function emitErrorPages(
     const entry = entryOf(state, directive);
     const filters = members.length === scopes.length ? [whole] : members.map(({ filter }) => filter);
     for (const filter of filters) {
-      const fields = { ...placeFields(filter), mode: 'custom', codes, content: { '0': text.text } };
+      const fields = { ...ruleFields(filter), mode: 'custom', codes, content: { '0': text.text } };
       if (addRule(state.draft, entry, 'error_page', fields)) carried.push(location!);
     }
     if (!text.isHtml) markDifference(entry, 'the edge sends the page as HTML');

@@ -3,14 +3,7 @@
  * Out: redirect rules, one for each host where the value names `$host`, and rewrite rules.
  */
 import { addRule, type DraftEntry, markDifference, markMissing, markNeedless } from '../draft.ts';
-import {
-  areDisjoint,
-  bothFilters,
-  EVERY_REQUEST,
-  foreignFilter,
-  type ImportedFilter,
-  placeFields,
-} from '../filter.ts';
+import { areDisjoint, bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
 import { regexText, type TextTest } from '../text-test.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
@@ -61,11 +54,6 @@ export function emitRedirects(
   source: RedirectSource,
   scope: RewriteScope,
 ): void {
-  const foreign = foreignFilter(scope.filter, 'redirect');
-  if (foreign !== null) {
-    markMissing(entry, foreign);
-    return;
-  }
   if (scope.onPlain === true) {
     emitUpgrade(state, entry, scope, null, source);
     return;
@@ -117,13 +105,12 @@ export function emitUpgrade(
   for (const host of scope.hosts) {
     const own = bothFilters(scope.filter, hostFilter(host));
     if (own === null) continue;
-    const foreign = typeof own === 'string' ? own : foreignFilter(own, 'redirect');
-    if (foreign !== null || typeof own === 'string') {
-      markMissing(entry, foreign ?? String(own));
+    if (typeof own === 'string') {
+      markMissing(entry, own);
       continue;
     }
     const target = { target: `https://${host}`, preserve_path: true, preserve_query: true };
-    if (!addRule(state.draft, entry, 'redirect', { ...placeFields(own), ...target, status_code: status }))
+    if (!addRule(state.draft, entry, 'redirect', { ...ruleFields(own), ...target, status_code: status }))
       continue;
     differ(entry, scope.differences);
     if (why !== null) markDifference(entry, `${why}; the edge redirects it to https`);
@@ -153,7 +140,7 @@ function emitRedirect(
   scope: RewriteScope,
 ): void {
   const { target, preserve_path, preserve_query, differences, status } = redirect;
-  const fields = { ...placeFields(scope.filter), target, status_code: status, preserve_path, preserve_query };
+  const fields = { ...ruleFields(scope.filter), target, status_code: status, preserve_path, preserve_query };
   if (!addRule(state.draft, entry, 'redirect', fields)) return;
   differ(entry, [...differences, ...scope.differences]);
   scope.earlier.push({ filter: scope.filter, place: entry.place });
@@ -290,9 +277,8 @@ function runInternal(
   const [regex = '', replacement = '', flag = ''] = directive.args;
   const stays = scope.inLocation && flag === 'break';
   const reason = stays ? null : scope.reenter(written, replacement);
-  const foreign = reason ?? foreignFilter(scope.filter, 'rewrite');
-  if (foreign !== null) {
-    markMissing(entry, foreign);
+  if (reason !== null) {
+    markMissing(entry, reason);
     return;
   }
   const target = rewriteTarget(replacement, scope.bindings);
@@ -307,8 +293,8 @@ function runInternal(
   }
   // Captures need the regex itself as the one include entry.
   const place = hasCaptures
-    ? placeFields({ ...scope.filter, pathIncludes: [{ kind: 'regex', source: regex }] })
-    : { ...placeFields(scope.filter) };
+    ? ruleFields({ ...scope.filter, pathIncludes: [{ kind: 'regex', source: regex }] })
+    : { ...ruleFields(scope.filter) };
   const isLiteralPath = !hasCaptures && 'path_match_type' in place && place.path_match_type === 'wildcard';
   const path_target = isLiteralPath ? target.path_target.replaceAll('$$', '$') : target.path_target;
   if (!addRule(state.draft, entry, 'rewrite', { ...place, ...target, path_target })) return;

@@ -3,6 +3,7 @@
  * path of a rewrite, and the worlds of requests for which the variables and the path are the same at one directive.
  */
 import { captureGroups } from '../../../base/regex/regex.ts';
+import { oppositeOf } from '../facts.ts';
 import { areDisjoint, bothFilters, EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
 import { passes } from '../text-test.ts';
 import type { EarlierOutcome } from './context.ts';
@@ -229,7 +230,7 @@ export function withoutRequests(
   filter: ImportedFilter,
   taken: ImportedFilter,
 ): ImportedFilter | null | string {
-  const { hostIncludes, hostExcludes, pathIncludes, pathExcludes, ipIncludes, ipExcludes } = taken;
+  const { hostIncludes, hostExcludes, pathIncludes, pathExcludes, ipIncludes, ipExcludes, facts } = taken;
   const limits = [
     hostIncludes === null ? null : { hostExcludes: hostIncludes },
     hostExcludes.length === 0 ? null : { hostIncludes: hostExcludes },
@@ -237,6 +238,7 @@ export function withoutRequests(
     pathExcludes.length === 0 ? null : { pathIncludes: pathExcludes },
     ipIncludes === null ? null : { ipExcludes: ipIncludes },
     ipExcludes === null ? null : { ipIncludes: ipExcludes },
+    ...facts.map((fact) => ({ facts: [oppositeOf(fact)] })),
   ].filter((limit) => limit !== null);
   if (limits.length === 0) return null;
   if (limits.length > 1) return 'its opposite has several tests';

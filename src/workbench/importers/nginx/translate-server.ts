@@ -1,7 +1,7 @@
 /** Translates one `server`: its rewrite phase, its locations, their access lists, limits and origins. */
 import { encodeUri } from '../../../base/octets/octets.ts';
 import { addGuard, addRule, type DraftOrigin, markDifference, markMissing, markNeedless } from '../draft.ts';
-import { bothFilters, EVERY_REQUEST, type ImportedFilter, placeFields } from '../filter.ts';
+import { bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
 import { equalsText, escapeRegex } from '../text-test.ts';
 import { type AccessScope, emitAccess, emitLimit, guardsOf, refusesSome } from './access.ts';
 import { differ, type EarlierOutcome, entryOf, loseDirective, type NginxImport } from './context.ts';
@@ -167,8 +167,8 @@ function emitGuards(state: NginxImport, contents: readonly RegionContent[], { bl
 function behindRedirects({ filter, earlier, inherited: count }: RegionContent): ImportedFilter | null {
   let rest = filter;
   for (const { filter: redirected } of earlier.slice(count)) {
-    const { pathIncludes, pathExcludes, ipIncludes, ipExcludes, hostIncludes } = redirected;
-    if (ipIncludes !== null || ipExcludes !== null) continue;
+    const { pathIncludes, pathExcludes, ipIncludes, ipExcludes, hostIncludes, facts } = redirected;
+    if (ipIncludes !== null || ipExcludes !== null || facts.length > 0) continue;
     if (JSON.stringify(hostIncludes) !== JSON.stringify(filter.hostIncludes)) continue;
     if (JSON.stringify(pathExcludes) !== JSON.stringify(filter.pathExcludes)) continue;
     const left = withoutRequests(rest, { ...EVERY_REQUEST, pathIncludes });
@@ -288,7 +288,7 @@ function addSlash(state: NginxImport, content: RegionContent): void {
   content.ended = true;
   const pass = region.location!.block?.find(({ name }) => name.endsWith('_pass'));
   const target = { target: encodeUri(`${region.path}/`), status_code: 301, preserve_query: true };
-  addRule(state.draft, entryOf(state, pass!), 'redirect', { ...placeFields(filter), ...target });
+  addRule(state.draft, entryOf(state, pass!), 'redirect', { ...ruleFields(filter), ...target });
 }
 
 /**
@@ -444,7 +444,7 @@ function emitOrigins(
     }
     const [origin] = pass!.origins.filter(({ weight }) => weight > 0);
     const { address, port, scheme } = origin!;
-    const fields = { ...placeFields(paths), address, port, scheme, host_header: pass!.hostHeader };
+    const fields = { ...ruleFields(paths), address, port, scheme, host_header: pass!.hostHeader };
     addRule(state.draft, entry, 'origin_route', fields);
     if (pass!.origins.length > 1)
       markDifference(
@@ -456,7 +456,7 @@ function emitOrigins(
   if (main.origins.length > 1) emitPool(state, main, filter);
   const { address, port, scheme } = main.origins.find(({ weight }) => weight > 0)!;
   if (sharing !== null && main.origins.length === 1) {
-    const fields = { ...placeFields(filter), address, port, scheme, host_header: main.hostHeader };
+    const fields = { ...ruleFields(filter), address, port, scheme, host_header: main.hostHeader };
     addRule(state.draft, entryOf(state, main.directive), 'origin_route', fields);
   }
   return { address, port, scheme: scheme === 'http' ? 'Http' : 'Https', hostHeader: main.hostHeader };
@@ -464,7 +464,7 @@ function emitOrigins(
 
 /** The pool of an upstream with several servers. */
 function emitPool(state: NginxImport, main: NginxPass, filter: ImportedFilter): void {
-  const { host_match_type, host_includes, host_excludes } = placeFields(filter) as Record<string, unknown>;
+  const { host_match_type, host_includes, host_excludes } = ruleFields(filter) as Record<string, unknown>;
   const hosts = { host_match_type, host_includes, host_excludes };
   const given = Object.fromEntries(Object.entries(hosts).filter(([, value]) => value !== undefined));
   const origins = main.origins.map(({ address, port, scheme, weight }) => ({
@@ -488,10 +488,10 @@ function emitUri(state: NginxImport, pass: NginxPass, region: NginxRegion, filte
   if (region.kind === 'exact') {
     const exact = bothFilters(filter, { ...filter, pathIncludes: [equalsText(region.path)] });
     if (exact === null || typeof exact === 'string') return;
-    addRule(state.draft, entry, 'rewrite', { ...placeFields(exact), path_target: uri });
+    addRule(state.draft, entry, 'rewrite', { ...ruleFields(exact), path_target: uri });
     return;
   }
   const source = `^${escapeRegex(region.path)}(.*)$`;
-  const fields = placeFields({ ...filter, pathIncludes: [{ kind: 'regex', source }] });
+  const fields = ruleFields({ ...filter, pathIncludes: [{ kind: 'regex', source }] });
   addRule(state.draft, entry, 'rewrite', { ...fields, path_target: `${uri.replaceAll('$', '$$$$')}\${1}` });
 }
