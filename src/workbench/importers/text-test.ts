@@ -155,7 +155,7 @@ export function startOf(test: TextTest): string {
 function regexStart(source: string): string {
   if (!source.startsWith('^') || hasOuterAlternative(source)) return '';
   let start = '';
-  let at = 1;
+  let at = openedAt(source);
   while (at < source.length) {
     const escaped = source[at] === '\\';
     const character = escaped ? source[at + 1] : source[at];
@@ -167,6 +167,31 @@ function regexStart(source: string): string {
     if (next === '+') break;
   }
   return start;
+}
+
+/** Where the text after `^` begins: inside a group at the start, unless the group has alternatives or may be absent. */
+function openedAt(source: string): number {
+  const [head] = /^\^\((?:\?:|\?P?<\w+>|(?!\?))/.exec(source) ?? [];
+  if (head === undefined) return 1;
+  const rest = source.slice(head.length);
+  const close = closingOf(rest);
+  const isOptional = /^[*?{]/.test(rest.slice(close + 1));
+  return close < 0 || isOptional || hasOuterAlternative(rest.slice(0, close)) ? 1 : head.length;
+}
+
+/** Where the group that a text is inside of ends; -1: nowhere. */
+function closingOf(text: string): number {
+  let depth = 0;
+  let inClass = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (character === '\\') at++;
+    else if (inClass) inClass = character !== ']';
+    else if (character === '[') inClass = true;
+    else if (character === '(') depth++;
+    else if (character === ')' && depth-- === 0) return at;
+  }
+  return -1;
 }
 
 /** Whether a `|` is outside all groups and classes. */

@@ -4,16 +4,18 @@
  */
 import { addRule, type DraftEntry, markDifference, markMissing, markNeedless } from '../draft.ts';
 import { areDisjoint, bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
-import { regexText, type TextTest } from '../text-test.ts';
+import { coversAll, regexText } from '../text-test.ts';
+import { captureTarget } from './captures.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
-import { pathRegex } from './regions.ts';
+import { groupsOf, type PathGroups, pathRegex } from './regions.ts';
 import {
   captureOf,
   fillCaptures,
   isUpgrade,
   matchesAll,
   matchRewritten,
+  type RedirectTarget,
   type RewriteScope,
   redirectTarget,
   rewriteTarget,
@@ -41,7 +43,12 @@ interface RedirectSource {
   readonly status: number;
   readonly value: string;
   readonly capture: ValueContext['capture'];
+  /** The query is appended, as `rewrite` does. */
   readonly appendsQuery: boolean;
+  /** nginx escapes captures in it. */
+  readonly escapes: boolean;
+  /** The regex whose groups the value names; `null`: it names none. */
+  readonly groups: PathGroups | null;
 }
 
 /** Stands for a host of a wildcard or a regex. */
@@ -124,8 +131,25 @@ export function emitUpgrade(
   }
 }
 
-function targetFor(host: string | null, source: RedirectSource, { bindings }: RewriteScope) {
-  return redirectTarget(source.value, { host, bindings, capture: source.capture }, source.appendsQuery);
+/** The target for one host, or for all; a text is the reason why it has none. `rewrite` alone appends queries and escapes. */
+function targetFor(
+  host: string | null,
+  { value, capture, groups, escapes, appendsQuery }: RedirectSource,
+  { bindings, filter }: RewriteScope,
+): RedirectTarget | string {
+  const context = { host, bindings, capture };
+  const literal = redirectTarget(value, context, appendsQuery);
+  if (typeof literal !== 'string' || groups === null) return literal;
+  const captured = captureTarget(value, context, groups, { appendsQuery, escapes });
+  if (typeof captured === 'string' || captured.captures === undefined) return captured;
+  return isWhole(filter, groups)
+    ? captured
+    : 'its paths have two patterns, and a rule has the groups of one that is its only include';
+}
+
+/** Whether the paths of a filter are all that a regex matches. */
+function isWhole({ pathIncludes }: ImportedFilter, { test }: Pick<PathGroups, 'test'>): boolean {
+  return pathIncludes === null ? coversAll(test) : JSON.stringify(pathIncludes) === JSON.stringify([test]);
 }
 
 /** The filter of one host. */
@@ -136,11 +160,19 @@ export function hostFilter(host: string): ImportedFilter {
 function emitRedirect(
   state: NginxImport,
   entry: DraftEntry,
-  redirect: RedirectSource & Exclude<ReturnType<typeof targetFor>, string>,
+  redirect: RedirectSource & RedirectTarget,
   scope: RewriteScope,
 ): void {
-  const { target, preserve_path, preserve_query, differences, status } = redirect;
-  const fields = { ...ruleFields(scope.filter), target, status_code: status, preserve_path, preserve_query };
+  const { target, preserve_path, preserve_query, differences, status, captures } = redirect;
+  // Groups need the regex itself as the one include entry.
+  const place =
+    captures === undefined
+      ? ruleFields(scope.filter)
+      : {
+          ...ruleFields({ ...scope.filter, pathIncludes: [{ kind: 'regex', source: captures }] }),
+          target_mode: 'captures',
+        };
+  const fields = { ...place, target, status_code: status, preserve_path, preserve_query };
   if (!addRule(state.draft, entry, 'redirect', fields)) return;
   differ(entry, [...differences, ...scope.differences]);
   scope.earlier.push({ filter: scope.filter, place: entry.place });
@@ -171,28 +203,32 @@ export function runRewrite(
     else markMissing(entry, filter);
     return alone;
   }
+  const unmatched = { ...world, groups: null };
   const left = all ? null : isLast ? world.filter : withoutRequests(world.filter, matched);
-  const going = left === null ? [] : [typeof left === 'string' ? world : { ...world, filter: left }];
+  const going = left === null ? [] : [typeof left === 'string' ? unmatched : { ...unmatched, filter: left }];
   if (isRedirect(directive)) {
-    emitRewriteRedirect(state, directive, { world: { ...world, filter }, capture: captureOf(regex) });
+    emitRewriteRedirect(state, directive, {
+      world: { ...world, filter },
+      capture: captureOf(regex),
+      groups: groupsOf(regex, false),
+    });
     return { going, stopped: [] };
   }
-  const inner = { ...world, filter };
+  const inner = { ...unmatched, filter };
   const [, replacement = '', flag = ''] = directive.args;
   if (flag === '')
     return { going: [...going, rewrittenWorld(inner, { regex, replacement, directive })], stopped: [] };
   // Captures are of the regex alone, whose paths may be more than those of the location.
-  runInternal(state, directive, inner, isWhole(world, filter, test));
+  runInternal(
+    state,
+    directive,
+    inner,
+    test === null ? world.filter.pathIncludes === null : isWhole(filter, { test }),
+  );
   return { going, stopped: [inner] };
 }
 
-/** Whether the paths of a filter are all that a regex matches. */
-function isWhole(world: RewriteScope, filter: ImportedFilter, test: TextTest | null): boolean {
-  return test === null
-    ? world.filter.pathIncludes === null
-    : JSON.stringify(filter.pathIncludes) === JSON.stringify([test]);
-}
-
+/** Whether a `rewrite` answers with a redirect. */
 export function isRedirect({ args }: NginxDirective): boolean {
   const [, replacement = '', flag = ''] = args;
   return /^(?:https?:\/\/|\$scheme)/.test(replacement) || flag === 'redirect' || flag === 'permanent';
@@ -201,12 +237,13 @@ export function isRedirect({ args }: NginxDirective): boolean {
 function emitRewriteRedirect(
   state: NginxImport,
   directive: NginxDirective,
-  { world, capture }: { readonly world: RewriteScope; readonly capture: ValueContext['capture'] },
+  { world, capture, groups }: Pick<RedirectSource, 'capture' | 'groups'> & { readonly world: RewriteScope },
 ): void {
   const [, replacement = '', flag = ''] = directive.args;
   const drops = replacement.endsWith('?');
   const value = drops ? replacement.slice(0, -1) : replacement;
-  const source = { status: flag === 'permanent' ? 301 : 302, value, capture, appendsQuery: !drops };
+  const status = flag === 'permanent' ? 301 : 302;
+  const source = { status, value, capture, groups, appendsQuery: !drops, escapes: true };
   emitRedirects(state, entryOf(state, directive), source, world);
 }
 
@@ -244,7 +281,7 @@ function rewriteAgain(
     const { rewritten: _, ...plain } = world;
     const shown = { ...directive, args };
     state.entries.set(shown, entry);
-    emitRewriteRedirect(state, shown, { world: plain, capture: null });
+    emitRewriteRedirect(state, shown, { world: plain, capture: null, groups: groupsOf(path.regex, false) });
     return { going: [], stopped: [] };
   }
   const next = rewrittenWorld(world, { regex: path.regex, replacement: filled, directive });
@@ -261,7 +298,7 @@ export function emitRewritten(state: NginxImport, world: RewriteScope, flag = ''
   state.entries.set(joined, entry);
   const all = matchesAll(regex);
   const test = all ? null : pathRegex(regex, false);
-  const isAll = isWhole(world, world.filter, test);
+  const isAll = test === null ? world.filter.pathIncludes === null : isWhole(world.filter, { test });
   runInternal(state, joined, world, isAll, directive);
 }
 

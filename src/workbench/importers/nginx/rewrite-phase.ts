@@ -2,7 +2,7 @@
  * Translates the directives of nginx's rewrite phase (`return`, `rewrite`, `if`, `set`, `break`), in their order: they
  * become redirect, drop and rewrite rules.
  */
-import { addDrop, addGuard, type DraftEntry, markDifference, markNeedless } from '../draft.ts';
+import { addDrop, addGuard, answerWith, type DraftEntry, markDifference, markNeedless } from '../draft.ts';
 import { bothFilters, type ImportedFilter } from '../filter.ts';
 import { answersRefusal } from './access.ts';
 import { casesOfIf, useTables } from './conditions.ts';
@@ -16,6 +16,7 @@ import {
   noteEarlier,
   runRewrite,
 } from './redirects.ts';
+import { groupsOf } from './regions.ts';
 import {
   commonBindings,
   hasHost,
@@ -87,7 +88,7 @@ function runDirective(
       runReturn(state, directive, world);
       return { going: [], stopped: [] };
     case 'if':
-      return runIf(state, directive, world);
+      return runGroupedIf(state, directive, world);
     default:
       return runRewrite(state, directive, { world, isLast });
   }
@@ -102,6 +103,17 @@ function setVariable({ args }: NginxDirective, entry: DraftEntry, world: Rewrite
   const isKnown = pieces.every((piece) => piece.kind === 'text' || /^[a-z_]+$/.test(piece.name));
   const text = pieces.map((piece) => (piece.kind === 'text' ? piece.text : `\${${piece.name}}`)).join('');
   return { ...world, bindings: new Map(world.bindings).set(name.replace(/^\$/, ''), isKnown ? text : null) };
+}
+
+/** Runs an `if`, in which `$1` is a group of its regex. Behind it, what `$1` is depends on the request. */
+function runGroupedIf(state: NginxImport, directive: NginxDirective, world: RewriteScope): Worlds {
+  const [, name = '', operator, source = ''] =
+    /^\(\s*\$\{?(\w+)\}?\s*(!?~\*?)\s*(.*?)\s*\)$/s.exec(directive.args.join(' ')) ?? [];
+  if (operator === undefined) return runIf(state, directive, world);
+  const isOfPath = ['uri', 'document_uri'].includes(name) && !operator.startsWith('!');
+  const groups = isOfPath ? groupsOf(source, operator === '~*') : null;
+  const { going, stopped } = runIf(state, directive, { ...world, groups });
+  return { going: going.map((one) => ({ ...one, groups: null })), stopped };
 }
 
 /** Conditions that hold over plain http, where the edge has redirects that https skips. */
@@ -197,25 +209,44 @@ function runReturn(state: NginxImport, directive: NginxDirective, scope: Rewrite
     emitRedirects(
       state,
       entry,
-      { status, value: second ?? first, capture: null, appendsQuery: false },
+      {
+        status,
+        value: second ?? first,
+        capture: null,
+        groups: scope.groups,
+        appendsQuery: false,
+        escapes: false,
+      },
       scope,
     );
     return;
   }
   if (status >= 400) {
     if (scope.onPlain === true) emitUpgrade(state, entry, scope, `nginx answers ${status} over plain http`);
-    else emitDrop(state, entry, status, scope);
+    else emitDrop(state, entry, { status, hasText: second !== undefined }, scope);
     return;
   }
   const reason = `no rule answers ${status} with a text`;
   addGuard(state.draft, entry, { reason, filters: [scope.filter] });
 }
 
-/** Refuses the requests of the scope. */
-function emitDrop(state: NginxImport, entry: DraftEntry, status: number, scope: RewriteScope): void {
+/** What a `return` refuses requests with. */
+interface Refusal {
+  readonly status: number;
+  readonly hasText: boolean;
+}
+
+/** Refuses the requests of the scope with the status of nginx, where a drop rule has it. */
+function emitDrop(
+  state: NginxImport,
+  entry: DraftEntry,
+  { status, hasText }: Refusal,
+  scope: RewriteScope,
+): void {
   if (!addDrop(state.draft, entry, scope.filter)) return;
   differ(entry, scope.differences);
   if (status === 444) markDifference(entry, 'the edge answers 403; nginx closes the connection');
-  else if (status !== 403) markDifference(entry, `the edge answers 403; nginx answers ${status}`);
+  else answerWith(state.draft, entry, { status, product: 'nginx' });
+  if (hasText) markDifference(entry, 'the edge answers with a page of its own, not with the text');
   noteEarlier(entry, scope.filter, scope.earlier);
 }

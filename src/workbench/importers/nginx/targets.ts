@@ -8,6 +8,7 @@ import { areDisjoint, bothFilters, EVERY_REQUEST, type ImportedFilter } from '..
 import { passes } from '../text-test.ts';
 import type { EarlierOutcome } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
+import type { PathGroups } from './regions.ts';
 
 /** A piece of a value. */
 type ValuePiece =
@@ -30,6 +31,8 @@ export interface RedirectTarget {
   readonly preserve_path: boolean;
   readonly preserve_query: boolean;
   readonly differences: readonly string[];
+  /** The regex whose groups the target names, as the one include; absent: the target is literal. */
+  readonly captures?: string;
 }
 
 /** Splits a value into its pieces. */
@@ -70,8 +73,8 @@ export function redirectTarget(
   for (const [index, piece] of pieces.entries()) {
     if (piece.kind === 'text') {
       if (path && piece.text !== '?') return `text after \`$${PATHS[2]}\` cannot be appended to a path`;
-      if (piece.text === '?' && isQuery(pieces[index + 1])) continue;
-      text += piece.text.endsWith('?') && isQuery(pieces[index + 1]) ? piece.text.slice(0, -1) : piece.text;
+      if (query && !appendsQuery) return 'text behind the query of the request has no place in a target';
+      text += isQuery(pieces[index + 1]) ? withoutMark(piece.text, differences) : piece.text;
       continue;
     }
     const { name } = piece;
@@ -91,14 +94,21 @@ export function redirectTarget(
     } else if (isQuery(piece) || (name === 'is_args' && isQuery(pieces[index + 1]))) query = true;
     else
       return /^[0-9]$/.test(name)
-        ? `\`$${name}\`: a redirect has no captures`
+        ? `\`$${name}\` is no group of a path's regex that one rule has`
         : `\`$${name}\` has no equivalent in a target`;
   }
   return settleTarget(text, { path, query, host, differences });
 }
 
+/** A text before the query of the request, without the mark that the rule writes itself. */
+export function withoutMark(text: string, differences: string[]): string {
+  if (!/[?&]$/.test(text)) return text;
+  if (text.endsWith('&')) differences.push('without a query nginx leaves a `&` at the end');
+  return text.slice(0, -1);
+}
+
 /** Settles scheme and host of a target. */
-function settleTarget(
+export function settleTarget(
   text: string,
   {
     path,
@@ -129,7 +139,8 @@ function settleTarget(
   return { target, preserve_path: path, preserve_query: query, differences };
 }
 
-function isQuery(piece: ValuePiece | undefined): boolean {
+/** Whether a piece is the query of the request. */
+export function isQuery(piece: ValuePiece | undefined): boolean {
   return piece?.kind === 'variable' && ['args', 'query_string'].includes(piece.name);
 }
 
@@ -207,6 +218,8 @@ export interface RewriteScope {
   readonly reenter: (directive: NginxDirective, replacement: string) => string | null;
   /** Inside a location, where `break` ends the search. */
   readonly inLocation: boolean;
+  /** The regex whose groups `$1` and names are; `null`: of none, or it depends on the request. */
+  readonly groups: PathGroups | null;
   /** Only requests over plain http: redirects to https act on them alone. */
   readonly onPlain?: boolean;
   /** The path that a `rewrite` without a flag has changed. */

@@ -1,6 +1,15 @@
 /** Translates one `server`: its rewrite phase, its locations, their access lists, limits and origins. */
 import { encodeUri } from '../../../base/octets/octets.ts';
-import { addGuard, addRule, type DraftOrigin, markDifference, markMissing, markNeedless } from '../draft.ts';
+import {
+  addDrop,
+  addGuard,
+  addRule,
+  answerWith,
+  type DraftOrigin,
+  markDifference,
+  markMissing,
+  markNeedless,
+} from '../draft.ts';
 import { bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
 import { equalsText, escapeRegex } from '../text-test.ts';
 import { type AccessScope, emitAccess, emitLimit, guardsOf, refusesSome } from './access.ts';
@@ -15,7 +24,7 @@ import {
   readPass,
 } from './origins.ts';
 import { lastOf, type NginxDirective } from './parse-nginx.ts';
-import { type LostLocation, type NginxRegion, regionsOf } from './regions.ts';
+import { groupsOfLocation, type LostLocation, type NginxRegion, regionsOf } from './regions.ts';
 import { runRewritePhase } from './rewrite-phase.ts';
 import { type RewriteScope, replacementStart, withoutRequests } from './targets.ts';
 
@@ -81,6 +90,7 @@ export function translateServer(
     bindings: new Map([['server_name', scope.serverName]]),
     reenter: reentering(state, contents, block),
     inLocation: false,
+    groups: null,
   };
   closeServer(state, block, scope);
   if (runRewritePhase(state, block, rewriting)) {
@@ -157,10 +167,25 @@ function emitGuards(state: NginxImport, contents: readonly RegionContent[], { bl
     content.closed = isClosed;
   }
   for (const [directive, { reason, filters }] of found) {
+    if (directive.name === 'internal') {
+      refuseExternal(state, directive, filters);
+      continue;
+    }
     const isWhole =
       filters.length === contents.length && contents.every(({ filter }) => filters.includes(filter));
     addGuard(state.draft, entryOf(state, directive), { reason, filters: isWhole ? [scope.filter] : filters });
   }
+}
+
+/** Refuses the requests of visitors to a location of internal requests, as nginx does: there is no such path for them. */
+function refuseExternal(
+  state: NginxImport,
+  directive: NginxDirective,
+  filters: readonly ImportedFilter[],
+): void {
+  const entry = entryOf(state, directive);
+  const added = filters.map((filter) => addDrop(state.draft, entry, filter));
+  if (added.every((isExact) => isExact)) answerWith(state.draft, entry, { status: 404, product: 'nginx' });
 }
 
 /** The requests of a location that its own redirects leave: they come before what guards it; `null`: there are none. */
@@ -236,6 +261,7 @@ function runLocation(
     earlier: content.earlier,
     bindings: new Map(rewriting.bindings),
     inLocation: true,
+    groups: region.location === null ? null : groupsOfLocation(region.location),
   };
   if (region.location !== null) content.ended = runRewritePhase(state, block, scope);
   if (content.ended) {
@@ -250,7 +276,7 @@ function runLocation(
   }
   const later = fallback.location.block ?? [];
   const earlier = [...content.earlier];
-  const ended = runRewritePhase(state, later, { ...scope, earlier });
+  const ended = runRewritePhase(state, later, { ...scope, earlier, groups: null });
   content.fallback = { ...fallback, block: later, earlier, ended };
   if (ended) loseUnreached(state, later, 'a directive before it ends every request');
   else content.pass = passOf(state, later, outer);

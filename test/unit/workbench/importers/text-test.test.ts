@@ -20,7 +20,20 @@ const tests: fc.Arbitrary<TextTest> = fc.oneof(
   word.map(containsText),
   fc.array(word, { minLength: 1, maxLength: 3 }).map((pieces) => wildcardText(pieces.join('*'))),
   fc
-    .constantFrom('^/a', '^/ab*', 'b$', '^/(a|b)', 'a|^/b', '^/a+b', '(?i)^/A')
+    .constantFrom(
+      '^/a',
+      '^/ab*',
+      'b$',
+      '^/(a|b)',
+      'a|^/b',
+      '^/a+b',
+      '(?i)^/A',
+      '^(/a.*b)$',
+      '^(?<x>/ab)a',
+      '^(/a)?/b',
+      '^(/ab|/b)',
+      '^(?:/a)b',
+    )
     .map((source) => regexText(source) as TextTest),
 );
 
