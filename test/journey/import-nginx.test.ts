@@ -234,6 +234,14 @@ const CONFIGURATIONS: readonly NginxConfiguration[] = [
       'return 404 no such page': 'differs',
     },
   },
+  {
+    file: '32-redirect-list',
+    hosts: ['www.example.org'],
+    paths: ['/with%20space.html', '/company//about.html', '/old-blog/12', '/company/team.html?x=1'],
+    // Lists compare with case and without the query, and have no redirect to the own path.
+    except: ({ target }) => target.toUpperCase() === target || /^\/s(?:pring|ummer|elf)/.test(target),
+    outcomes: { 'return 301 $new_uri': 'differs', 'rewrite ^ $campaign': 'differs' },
+  },
 ];
 
 /** Paths in the text of a configuration, with the neighbours at which matching goes wrong. */

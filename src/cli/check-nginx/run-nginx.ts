@@ -321,6 +321,6 @@ function localAuthority(authority: string, portOf: LocalParts['portOf']): string
 
 /** A word of a configuration; letters, digits and a few signs need no quotes. */
 function quoted(word: string): string {
-  if (/^[\w./:=~^*@-]+$/.test(word)) return word;
+  if (/^[\w./:=!~^*@-]+$/.test(word)) return word;
   return `"${word.replace(/["\\]/g, '\\$&')}"`;
 }

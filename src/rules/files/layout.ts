@@ -153,6 +153,7 @@ function layOutRoot(document: Document, root: YAMLMap, layout: Layout): void {
     const name = textOf(key);
     if (name === 'domain' && isMap(value)) layOutFields(value, domain, layout);
     else if (name === 'defaults' && isMap(value)) layOutFields(value, TEST_PARTS['defaults']!, layout);
+    else if (name === 'lists') layOutList(value, keepShort);
     else if (name === 'records') layOutList(value, (record) => layOutRecord(record, layout));
     else if (name === 'rules')
       layOutList(value, (rule) => {

@@ -9,7 +9,7 @@ import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diag
 import { DROP_STATUSES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { printEdge } from '../../rules/files/print-edge.ts';
 import { parseRecord, parseRule, parseRuleSet } from '../../rules/model/parse.ts';
-import type { DnsRecord } from '../../rules/model/types.ts';
+import type { DnsRecord, EntryList } from '../../rules/model/types.ts';
 import { addressParts, dropFields, EVERY_REQUEST, type ImportedFilter } from './filter.ts';
 import {
   type ImportEntry,
@@ -57,12 +57,14 @@ export interface ImportDraft {
   readonly rules: DraftedRule[];
   /** Proxied hosts, in lower case; `null`: the source names no origin. */
   readonly hosts: Map<string, DraftOrigin | null>;
+  /** Lists that rules name, by name. */
+  readonly lists: Map<string, EntryList>;
   readonly notes: string[];
 }
 
 /** Creates an empty draft. */
 export function createDraft(): ImportDraft {
-  return { entries: [], rules: [], hosts: new Map(), notes: [] };
+  return { entries: [], rules: [], hosts: new Map(), lists: new Map(), notes: [] };
 }
 
 /** Adds an entry; it is `exact` until it is marked otherwise. */
@@ -349,11 +351,12 @@ function printDraft(draft: ImportDraft, domain: string, records: readonly object
   let rules = draft.rules;
   for (let round = 0; ; round++) {
     const numbered = withPriorities(rules);
-    const parsed = parseRuleSet({ domain: { name: domain }, records, rules: numbered });
+    const lists = listsOfRules(draft, rules);
+    const parsed = parseRuleSet({ domain: { name: domain }, records, rules: numbered }, { lists });
     if (parsed.ok) {
       const { ruleSet } = parsed;
       const { comments, head } = commentsOf(draft, rules, ruleSet.rules);
-      const printed = { records: ruleSet.records, rules: ruleSet.rules, ids: false, comments };
+      const printed = { records: ruleSet.records, rules: ruleSet.rules, lists, ids: false, comments };
       return head + printEdge({ domain: { name: domain }, ...printed }).text;
     }
     const wrong = parsed.diagnostics.filter(({ severity }) => severity === 'error');
@@ -372,6 +375,12 @@ function printDraft(draft: ImportDraft, domain: string, records: readonly object
       return found === undefined ? [rule] : withoutRule(rule, found);
     });
   }
+}
+
+/** The lists of the draft that rules name. */
+function listsOfRules({ lists }: ImportDraft, rules: readonly DraftedRule[]): readonly EntryList[] {
+  const named = new Set(rules.map(({ fields }) => fields['targets']));
+  return [...lists.values()].filter(({ name }) => named.has(`@${name}`));
 }
 
 /** Types of rules without which requests reach the origin that the source refuses or challenges. */

@@ -2,6 +2,7 @@
  * The redirects and rewrites that directives of the rewrite phase give. In: a value, a status and the world of requests.
  * Out: redirect rules, one for each host where the value names `$host`, and rewrite rules.
  */
+import { REDIRECT_STATUSES } from '../../../base/vocabulary/vocabulary.ts';
 import { addRule, type DraftEntry, markDifference, markMissing, markNeedless } from '../draft.ts';
 import { areDisjoint, bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
 import { coversAll, regexText } from '../text-test.ts';
@@ -39,7 +40,7 @@ export function noteEarlier(
 }
 
 /** One redirect of the source. */
-interface RedirectSource {
+export interface RedirectSource {
   readonly status: number;
   readonly value: string;
   readonly capture: ValueContext['capture'];
@@ -239,12 +240,30 @@ function emitRewriteRedirect(
   directive: NginxDirective,
   { world, capture, groups }: Pick<RedirectSource, 'capture' | 'groups'> & { readonly world: RewriteScope },
 ): void {
-  const [, replacement = '', flag = ''] = directive.args;
+  emitRedirects(state, entryOf(state, directive), redirectOf(directive, { capture, groups }), world);
+}
+
+/** The redirect of a `rewrite`. */
+export function redirectOf(
+  { args }: NginxDirective,
+  named: Pick<RedirectSource, 'capture' | 'groups'>,
+): RedirectSource {
+  const [, replacement = '', flag = ''] = args;
   const drops = replacement.endsWith('?');
   const value = drops ? replacement.slice(0, -1) : replacement;
-  const status = flag === 'permanent' ? 301 : 302;
-  const source = { status, value, capture, groups, appendsQuery: !drops, escapes: true };
-  emitRedirects(state, entryOf(state, directive), source, world);
+  return { status: flag === 'permanent' ? 301 : 302, value, ...named, appendsQuery: !drops, escapes: true };
+}
+
+/** The redirect of a `return`; `null`: it answers otherwise. */
+export function returnedRedirect(
+  { args }: NginxDirective,
+  groups: RedirectSource['groups'],
+): RedirectSource | null {
+  const [first = '', second] = args;
+  const isStatus = /^\d{3}$/.test(first);
+  const status = isStatus ? Number(first) : 302;
+  if (!REDIRECT_STATUSES.some((one) => one === status) || (second === undefined && isStatus)) return null;
+  return { status, value: second ?? first, capture: null, groups, appendsQuery: false, escapes: false };
 }
 
 /** The world of a path that was rewritten without a flag: what follows sees the new path. */

@@ -8,12 +8,14 @@ import { answersRefusal } from './access.ts';
 import { casesOfIf, useTables } from './conditions.ts';
 import { differ, entryOf, loseDirective, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
+import { listRedirects } from './redirect-lists.ts';
 import {
   emitRedirects,
   emitRewritten,
   emitUpgrade,
   isRedirect,
   noteEarlier,
+  returnedRedirect,
   runRewrite,
 } from './redirects.ts';
 import { groupsOf } from './regions.ts';
@@ -88,7 +90,7 @@ function runDirective(
       runReturn(state, directive, world);
       return { going: [], stopped: [] };
     case 'if':
-      return runGroupedIf(state, directive, world);
+      return runListedIf(state, directive, world);
     default:
       return runRewrite(state, directive, { world, isLast });
   }
@@ -103,6 +105,13 @@ function setVariable({ args }: NginxDirective, entry: DraftEntry, world: Rewrite
   const isKnown = pieces.every((piece) => piece.kind === 'text' || /^[a-z_]+$/.test(piece.name));
   const text = pieces.map((piece) => (piece.kind === 'text' ? piece.text : `\${${piece.name}}`)).join('');
   return { ...world, bindings: new Map(world.bindings).set(name.replace(/^\$/, ''), isKnown ? text : null) };
+}
+
+/** Runs an `if`; of a large table of redirects what is no entry of a list. */
+function runListedIf(state: NginxImport, directive: NginxDirective, world: RewriteScope): Worlds {
+  const left = listRedirects(state, directive, world);
+  if (left === 'done') return { going: [world], stopped: [] };
+  return runGroupedIf(left ?? state, directive, world);
 }
 
 /** Runs an `if`, in which `$1` is a group of its regex. Behind it, what `$1` is depends on the request. */
@@ -197,30 +206,15 @@ function withUnknown(world: RewriteScope, body: readonly NginxDirective[]): Rewr
   return { ...world, bindings: new Map([...world.bindings, ...set.map((name) => [name, null] as const)]) };
 }
 
-/** Statuses of redirects. */
-const REDIRECTS = [301, 302, 303, 307, 308];
-
 function runReturn(state: NginxImport, directive: NginxDirective, scope: RewriteScope): void {
   const entry = entryOf(state, directive);
-  const [first = '', second] = directive.args;
-  const isStatus = /^\d{3}$/.test(first);
-  const status = isStatus ? Number(first) : 302;
-  if (REDIRECTS.includes(status) && (second !== undefined || !isStatus)) {
-    emitRedirects(
-      state,
-      entry,
-      {
-        status,
-        value: second ?? first,
-        capture: null,
-        groups: scope.groups,
-        appendsQuery: false,
-        escapes: false,
-      },
-      scope,
-    );
+  const redirect = returnedRedirect(directive, scope.groups);
+  if (redirect !== null) {
+    emitRedirects(state, entry, redirect, scope);
     return;
   }
+  const [first = '', second] = directive.args;
+  const status = Number(first);
   if (status >= 400) {
     if (scope.onPlain === true) emitUpgrade(state, entry, scope, `nginx answers ${status} over plain http`);
     else emitDrop(state, entry, { status, hasText: second !== undefined }, scope);
