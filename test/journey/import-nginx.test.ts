@@ -6,15 +6,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  type CheckedExchange,
+  type CheckedFields,
   type CheckedOutcome,
   type CheckedRequest,
   findNginx,
+  ORIGIN_FIELDS,
   type RunningNginx,
   runNginx,
 } from '../../src/cli/check-nginx/run-nginx.ts';
-import type { Decision } from '../../src/engine/evaluator/decision.ts';
+import type { Decision, HeaderChange } from '../../src/engine/evaluator/decision.ts';
 import { importNginx } from '../../src/workbench/importers/nginx/import-nginx.ts';
-import { parseNginx } from '../../src/workbench/importers/nginx/parse-nginx.ts';
+import { type NginxDirective, parseNginx } from '../../src/workbench/importers/nginx/parse-nginx.ts';
 import type { ImportEntry, ImportOutcome } from '../../src/workbench/importers/report.ts';
 import { type EvaluatedImport, evaluateImport } from '../support/importers/evaluate-import.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
@@ -139,7 +142,7 @@ const CONFIGURATIONS: readonly NginxConfiguration[] = [
       '/a/.b/c.css',
     ],
     ips: ['198.51.100.7', '198.51.100.8'],
-    outcomes: { client_max_body_size: 'not_carried', 'expires 30d': 'not_carried' },
+    outcomes: { client_max_body_size: 'not_carried', 'expires 30d': 'differs' },
   },
   {
     file: '15-static-and-app',
@@ -242,6 +245,22 @@ const CONFIGURATIONS: readonly NginxConfiguration[] = [
     except: ({ target }) => target.toUpperCase() === target || /^\/s(?:pring|ummer|elf)/.test(target),
     outcomes: { 'return 301 $new_uri': 'differs', 'rewrite ^ $campaign': 'differs' },
   },
+  {
+    file: '33-headers',
+    hosts: ['app.example.com'],
+    paths: ['/api/x', '/api/a.css', '/a.JS', '/cors/open/x', '/drafts/open/x', '/drafts/x', '/preview/x'],
+    // Plain http is redirected first in nginx, as the report says.
+    except: ({ scheme, target }) => scheme === 'http' && target.startsWith('/gone'),
+    outcomes: {
+      'add_header X-Upstream': 'not_carried',
+      'add_header X-Gone': 'differs',
+      'add_header X-Moved': 'differs',
+      'proxy_set_header X-Forwarded-Host': 'differs',
+      'expires 1y': 'differs',
+      'expires epoch': 'differs',
+      'return 410': 'differs',
+    },
+  },
 ];
 
 /** Paths in the text of a configuration, with the neighbours at which matching goes wrong. */
@@ -266,11 +285,56 @@ function pathsOf(text: string): readonly string[] {
   return [...found];
 }
 
-/** Runs a configuration in nginx. */
-function runText(text: string): Promise<RunningNginx> {
+/** The directives of a configuration. */
+function directivesOf(text: string): readonly NginxDirective[] {
   const parsed = parseNginx([{ name: 'nginx.conf', text }], () => []);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed));
-  return runNginx(findNginx()!, parsed.directives);
+  return parsed.directives;
+}
+
+/** Runs a configuration in nginx. */
+function runText(text: string): Promise<RunningNginx> {
+  return runNginx(findNginx()!, directivesOf(text));
+}
+
+/** Statuses of responses that have the headers of nginx without `always`. */
+const SUCCESSES = [200, 201, 204, 206, 301, 302, 303, 304, 307, 308];
+
+/** The fields of a message after the changes of the edge. */
+function changed(fields: CheckedFields, changes: readonly HeaderChange[] = []): CheckedFields {
+  let left = fields;
+  for (const { op, name, value } of changes) {
+    if (op !== 'add') left = left.filter(([one]) => one.toLowerCase() !== name.toLowerCase());
+    if (value !== null) left = [...left, [name, value]];
+  }
+  return left;
+}
+
+/** The headers that a configuration names and the report claims, by the message that has them. */
+function claimedHeaders(directives: readonly NginxDirective[], entries: readonly ImportEntry[]) {
+  const response = new Map<string, { always: boolean }>();
+  const request = new Set<string>();
+  const visit = (list: readonly NginxDirective[]): void => {
+    for (const { name, args, block } of list) {
+      visit(block ?? []);
+      const [first = ''] = args;
+      const lower = first.toLowerCase();
+      const isLost = entries.some(
+        ({ source, outcome }) => source.startsWith(`${name} ${first}`) && outcome === 'not_carried',
+      );
+      if (isLost) continue;
+      if (name === 'expires') response.set('cache-control', { always: false });
+      if (name === 'proxy_hide_header') response.set(lower, { always: true });
+      if (name === 'add_header') {
+        const always = args[2] === 'always' && response.get(lower)?.always !== false;
+        response.set(lower, { always });
+      }
+      if (name === 'proxy_set_header' && !/^(?:host|connection|upgrade|x-forwarded-.*)$/.test(lower))
+        request.add(lower);
+    }
+  };
+  visit(directives);
+  return { response, request };
 }
 
 /** The decision in the form of an outcome. */
@@ -320,6 +384,29 @@ function withStatedStatus(
   return entries.some(({ reasons }) => reasons.includes(stated)) ? theirs : ours;
 }
 
+/** Checks the headers that the visitor and the origin get. */
+function expectSameHeaders(
+  { response, received, status }: CheckedExchange,
+  decision: Decision,
+  {
+    request,
+    claimed,
+  }: { readonly request: CheckedRequest; readonly claimed: ReturnType<typeof claimedHeaders> },
+): void {
+  const valuesOf = (fields: CheckedFields, name: string): readonly string[] =>
+    fields.flatMap(([one, value]) => (one.toLowerCase() === name ? [value] : []));
+  const isForwarded = decision.action === 'forward';
+  const answered = changed(isForwarded ? ORIGIN_FIELDS : [], decision.responseHeaders);
+  for (const [name, { always }] of claimed.response) {
+    if (!always && !SUCCESSES.includes(status)) continue;
+    expect(valuesOf(answered, name), `${name} ${JSON.stringify(request)}`).toEqual(valuesOf(response, name));
+  }
+  if (!isForwarded || received === null) return;
+  const sent = changed([['X-Test-Ip', request.ip]], decision.requestHeaders);
+  for (const name of claimed.request)
+    expect(valuesOf(sent, name), `${name} ${JSON.stringify(request)}`).toEqual(valuesOf(received, name));
+}
+
 /** A new address for each request, so that no limit is reached. */
 function* addresses(): Generator<string> {
   for (let number = 0; ; number++) yield `198.18.${(number >> 8) & 255}.${number & 255}`;
@@ -335,12 +422,14 @@ describe('nginx', requires(missingProgram('nginx'), OPENSSL_MISSING), () => {
     const text = readFileSync(new URL(`${configuration.file}.conf`, FOLDER), 'utf8');
     let source: RunningNginx;
     let imported: EvaluatedImport;
+    let claimed: ReturnType<typeof claimedHeaders>;
 
     beforeAll(async () => {
       source = await runText(text);
       const files = [{ name: `${configuration.file}.conf`, text }];
       const options = { domain: null, origin: 'origin.invalid' };
       imported = evaluateImport(importNginx(files, () => [], options));
+      claimed = claimedHeaders(directivesOf(text), imported.edge.entries);
     });
     afterAll(() => source?.stop());
 
@@ -372,13 +461,16 @@ describe('nginx', requires(missingProgram('nginx'), OPENSSL_MISSING), () => {
             for (const ip of [ips.next().value as string, ...(configuration.ips ?? [])]) {
               const request = { scheme, method: 'GET', host, target, ip };
               if (configuration.except?.(request) === true) continue;
-              const theirs = await source.ask(request);
-              if (theirs === null) continue;
-              const decided = outcomeOf(imported.decide(request), request);
+              const exchange = await source.exchange(request);
+              if (exchange === null) continue;
+              const { outcome: theirs } = exchange;
+              const decision = imported.decide(request);
+              const decided = outcomeOf(decision, request);
               const ours = withStatedStatus(decided, theirs, imported.edge.entries);
               expect(withPort(ours, configuration), JSON.stringify(request)).toEqual(
                 withPort(theirs, configuration),
               );
+              expectSameHeaders(exchange, decision, { request, claimed });
               compared++;
             }
           }

@@ -27,10 +27,31 @@ export type CheckedOutcome =
   /** `status` 0: the connection was closed; `isReturned`: by a `return`. */
   | { readonly kind: 'answer'; readonly status: number; readonly isReturned?: boolean };
 
+/** Fields of a message: name and value. */
+export type CheckedFields = readonly (readonly [string, string])[];
+
+/** A request with its answer, and the fields of both messages. */
+export interface CheckedExchange {
+  readonly outcome: CheckedOutcome;
+  readonly status: number;
+  /** Of the answer. */
+  readonly response: CheckedFields;
+  /** Of the request that the origin got; `null`: none did. */
+  readonly received: CheckedFields | null;
+}
+
+/** The fields that each origin answers with. */
+export const ORIGIN_FIELDS: CheckedFields = [
+  ['X-Powered-By', 'origin'],
+  ['X-Frame-Options', 'SAMEORIGIN'],
+];
+
 /** A running nginx. */
 export interface RunningNginx {
   /** Sends a request to the listener of its scheme; `null`: the configuration has none. */
   ask(request: CheckedRequest): Promise<CheckedOutcome | null>;
+  /** `ask`, with the fields of the messages. */
+  exchange(request: CheckedRequest): Promise<CheckedExchange | null>;
   stop(): Promise<void>;
 }
 
@@ -68,6 +89,8 @@ async function startOrigins(directives: readonly NginxDirective[]): Promise<Loca
     if (groups.has(origin)) continue;
     const server = createServer((request, response) => {
       response.setHeader('X-Origin', origin);
+      for (const [name, value] of ORIGIN_FIELDS) response.setHeader(name, value);
+      response.setHeader('X-Received', encodeURIComponent(JSON.stringify(fieldsOf(request))));
       response.setHeader('X-Target', request.url ?? '');
       response.setHeader('X-Host', request.headers.host ?? '');
       response.end('ok');
@@ -78,6 +101,11 @@ async function startOrigins(directives: readonly NginxDirective[]): Promise<Loca
     ports.set(origin, (server.address() as AddressInfo).port);
   }
   return { portOf: (origin) => ports.get(origin) ?? 0, servers };
+}
+
+/** The fields of a message, as they were sent. */
+function fieldsOf({ rawHeaders }: IncomingMessage): CheckedFields {
+  return rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name, rawHeaders[at + 1]!] as const] : []));
 }
 
 /** Makes the certificate of TLS listeners. @throws CommandFault without openssl */
@@ -123,12 +151,14 @@ export async function runNginx(
       child,
       ports.map((port) => socketOf(folder, port)),
     );
+    const exchange = (request: CheckedRequest): Promise<CheckedExchange | null> => {
+      const port = request.scheme === 'https' ? 443 : 80;
+      if (!ports.includes(port)) return Promise.resolve(null);
+      return send(socketOf(folder, port), { request, portOf });
+    };
     return {
-      ask: (request) => {
-        const port = request.scheme === 'https' ? 443 : 80;
-        if (!ports.includes(port)) return Promise.resolve(null);
-        return ask(socketOf(folder, port), { request, portOf });
-      },
+      exchange,
+      ask: async (request) => (await exchange(request))?.outcome ?? null,
       async stop() {
         const ended = once(child, 'exit');
         child.kill();
@@ -158,23 +188,39 @@ async function untilListening(child: ChildProcess, sockets: readonly string[]): 
   }
 }
 
-/** Sends one request, and reads the answer as an outcome. */
-async function ask(
+/** Sends one request, and reads the answer. */
+async function send(
   socketPath: string,
   { request: asked, portOf }: { readonly request: CheckedRequest; readonly portOf: LocalOrigins['portOf'] },
-): Promise<CheckedOutcome> {
+): Promise<CheckedExchange> {
   const { scheme, method, host, target, ip } = asked;
-  const send = scheme === 'https' ? requestHttps : requestHttp;
+  const open = scheme === 'https' ? requestHttps : requestHttp;
   const headers = { Host: host, 'X-Test-Ip': ip, Connection: 'close' };
   const tls = scheme === 'https' ? { rejectUnauthorized: false, servername: host } : {};
   const response = await new Promise<IncomingMessage | null>((resolve) => {
-    const request = send({ socketPath, method, path: target, headers, ...tls }, resolve);
+    const request = open({ socketPath, method, path: target, headers, ...tls }, resolve);
     request.on('error', () => resolve(null));
     request.end();
   });
-  if (response === null) return { kind: 'answer', status: 0 };
+  if (response === null)
+    return { outcome: { kind: 'answer', status: 0 }, status: 0, response: [], received: null };
   response.resume();
   await once(response, 'end');
+  const received = response.headers['x-received'];
+  return {
+    outcome: outcomeOf(response, asked, portOf),
+    status: response.statusCode!,
+    response: fieldsOf(response),
+    received: received === undefined ? null : JSON.parse(decodeURIComponent(String(received))),
+  };
+}
+
+/** What came of a request, by its answer. */
+function outcomeOf(
+  response: IncomingMessage,
+  { scheme, host, target }: CheckedRequest,
+  portOf: LocalOrigins['portOf'],
+): CheckedOutcome {
   const { location } = response.headers;
   const header = (name: string): string => String(response.headers[name] ?? '');
   const origin = header('x-origin');
@@ -217,12 +263,15 @@ function socketOf(folder: string, port: number): string {
   return join(folder, `${port}.sock`);
 }
 
-/** Directives of the main level, those that name files, users, logs or other machines, and those that set response headers. */
+/** Directives of the main level, those that name files, users, logs or other machines, and those of modules that may be missing. */
 const DROPPED =
-  /^(?:add_header|expires|user|daemon|master_process|pid|worker_\w+|load_module|events|error_log|access_log|log_format|lock_file|env|include|real_ip_header|set_real_ip_from|real_ip_recursive|ssl_certificate\w*|ssl_dhparam|ssl_trusted_certificate|ssl_crl|ssl_stapling\w*|ssl_session_ticket_key|ssl_password_file|\w+_temp_path|proxy_ssl_\w+|open_log_file_cache|pcre_jit|thread_pool|timer_resolution|http2|http3|quic_\w+|mail|stream)$/;
+  /^(?:more_\w+|user|daemon|master_process|pid|worker_\w+|load_module|events|error_log|access_log|log_format|lock_file|env|include|real_ip_header|set_real_ip_from|real_ip_recursive|ssl_certificate\w*|ssl_dhparam|ssl_trusted_certificate|ssl_crl|ssl_stapling\w*|ssl_session_ticket_key|ssl_password_file|\w+_temp_path|proxy_ssl_\w+|open_log_file_cache|pcre_jit|thread_pool|timer_resolution|http2|http3|quic_\w+|mail|stream)$/;
 
 /** The variable that says that a `return` gave the status. */
 const RETURNED = '$edgeplan_returned';
+
+/** The header that has it. A block with headers of its own inherits none. */
+const RETURNED_HEADER = `add_header X-Returned ${RETURNED} always;`;
 
 /** Rewrites the directives of a configuration. */
 function localise(directives: readonly NginxDirective[], parts: LocalParts): LocalConfiguration {
@@ -231,7 +280,7 @@ function localise(directives: readonly NginxDirective[], parts: LocalParts): Loc
   const { folder } = parts;
   const certificate = join(folder, 'tls');
   const head = [
-    `add_header X-Returned ${RETURNED} always;`,
+    RETURNED_HEADER,
     'access_log off; real_ip_header X-Test-Ip; set_real_ip_from unix:;',
     `ssl_certificate ${certificate}.crt; ssl_certificate_key ${certificate}.key; server_names_hash_bucket_size 256;`,
     ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -253,6 +302,7 @@ function directiveOf(directive: NginxDirective, parts: LocalParts, ports: Set<nu
     return name === 'return' ? `set ${RETURNED} 1; ${text}` : text;
   }
   const head = name === 'server' ? [...localListens(block, parts, ports), `set ${RETURNED} "";`] : [];
+  if (block.some((one) => one.name === 'add_header')) head.push(RETURNED_HEADER);
   const inner = block.filter((one) => one.name !== 'listen').map((one) => bodyOf(name, one, parts, ports));
   const opened = [name, ...directive.args]
     .map(quoted)

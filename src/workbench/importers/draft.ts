@@ -41,6 +41,8 @@ export interface DraftedRule {
   readonly type: RuleType;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly entry: DraftEntry;
+  /** Others that it is of, too. */
+  readonly also?: readonly DraftEntry[];
 }
 
 /** The origin that a record forwards to. */
@@ -131,12 +133,24 @@ export function tryRule(
   const parsed = parseRule(type, fields);
   if (!parsed.ok) return `as a ${type} rule it is refused: ${errorOf(parsed.diagnostics)}`;
   draft.rules.push({ type, fields: fields as Readonly<Record<string, unknown>>, entry });
+  markBecomes(entry, type);
+  return null;
+}
+
+/** Adds a type to what an entry becomes; it is needed then. */
+function markBecomes(entry: DraftEntry, type: RuleType): void {
   if (entry.outcome === 'not_needed') {
     entry.outcome = 'exact';
     entry.reasons.length = 0;
   }
   entry.becomes.push(type);
-  return null;
+}
+
+/** Makes the rule that was added last one of these entries, too. */
+export function shareRule({ rules }: ImportDraft, also: readonly DraftEntry[]): void {
+  const rule = rules.at(-1)!;
+  rules[rules.length - 1] = { ...rule, also };
+  for (const entry of also) markBecomes(entry, rule.type);
 }
 
 /**
@@ -348,7 +362,12 @@ const MAX_ROUNDS = 64;
 
 /** Parses and prints the whole; rules that only together exceed a budget are left out. */
 function printDraft(draft: ImportDraft, domain: string, records: readonly object[]): string | ImportRefusal {
-  let rules = draft.rules;
+  // What has no room is found from the end: headers before what refuses, redirects or routes.
+  const isLate = ({ type }: DraftedRule): boolean => type === 'headers';
+  let rules: readonly DraftedRule[] = [
+    ...draft.rules.filter((rule) => !isLate(rule)),
+    ...draft.rules.filter(isLate),
+  ];
   for (let round = 0; ; round++) {
     const numbered = withPriorities(rules);
     const lists = listsOfRules(draft, rules);
@@ -388,11 +407,11 @@ const GUARD_TYPES: readonly RuleType[] = ['drop', 'captcha'];
 
 /** What is left of a rule that the whole has no room for; a drop rule refuses its hosts, then the domain. */
 function withoutRule(rule: DraftedRule, found: Diagnostic): readonly DraftedRule[] {
-  const { entry, fields, type } = rule;
-  entry.becomes.splice(entry.becomes.indexOf(type), 1);
+  const { entry, fields, type, also = [] } = rule;
+  for (const one of [entry, ...also]) one.becomes.splice(one.becomes.indexOf(type), 1);
   const reason = describeDiagnostic(found);
   if (type !== 'drop') {
-    (GUARD_TYPES.includes(type) ? markOpened : markMissing)(entry, reason);
+    for (const one of [entry, ...also]) (GUARD_TYPES.includes(type) ? markOpened : markMissing)(one, reason);
     return [];
   }
   const { host_match_type, host_includes, host_excludes, ...narrowed } = fields;
@@ -419,7 +438,7 @@ function commentsOf(
   printed: readonly { readonly id: number; readonly type: RuleType; readonly priority: number }[],
 ): { readonly comments: ReadonlyMap<number, readonly string[]>; readonly head: string } {
   const lines = new Map<DraftEntry, string[]>();
-  const byEntry = new Set(rules.map(({ entry }) => entry));
+  const byEntry = new Set(rules.flatMap(({ entry, also = [] }) => [entry, ...also]));
   let waiting: string[] = [];
   let last: DraftEntry | null = null;
   for (const entry of draft.entries) {
@@ -435,14 +454,15 @@ function commentsOf(
   const comments = new Map<number, readonly string[]>();
   const shown = new Set<DraftEntry>();
   for (const { id } of printed) {
-    const { entry } = rules[id - 1]!;
-    const own = lines.get(entry) ?? [`${entry.place}: ${entry.source}`];
-    // What is not carried over is said once.
-    comments.set(
-      id,
-      shown.has(entry) ? own.slice(own.indexOf(`${entry.place}: ${entry.source}`)).slice(0, 1) : own,
-    );
-    shown.add(entry);
+    const { entry, also = [] } = rules[id - 1]!;
+    const shownLines = [entry, ...also].flatMap((one) => {
+      const head = `${one.place}: ${one.source}`;
+      // What is not carried over, and how a rule differs, is said once.
+      const own = shown.has(one) ? [head] : (lines.get(one) ?? [head]);
+      shown.add(one);
+      return own;
+    });
+    comments.set(id, shownLines);
   }
   // Without a rule there is no place but the head of the file.
   const shownHead =

@@ -3,7 +3,7 @@
  * it names. Out: the target under `target_mode: captures`, and the regex that is the one path include of the rule.
  */
 
-import type { PathGroups } from './regions.ts';
+import type { PathGroups } from './path-groups.ts';
 import {
   isQuery,
   type RedirectTarget,

@@ -46,6 +46,12 @@ export function loseDirective(state: NginxImport, directive: NginxDirective, rea
   markMissing(entryOf(state, directive), reason);
 }
 
+/** Directives that change headers. */
+export const HEADER_DIRECTIVES: readonly string[] = [
+  ...['add_header', 'expires', 'proxy_hide_header', 'proxy_set_header'],
+  ...['more_set_headers', 'more_clear_headers', 'more_set_input_headers', 'more_clear_input_headers'],
+];
+
 /** Directives that set up nginx itself, its logs, connections and buffers. */
 const NEEDLESS = new Set(
   `user worker_processes worker_rlimit_nofile worker_connections worker_cpu_affinity worker_shutdown_timeout pid daemon
@@ -90,11 +96,6 @@ const REASONS: Readonly<Record<string, string>> = {
   modsecurity: 'the signatures of modsecurity are those of a rule of type waf; write one',
   auth_basic: 'no rule asks for a password',
   auth_request: 'no rule asks another server',
-  add_header: 'no rule sets a response header',
-  more_set_headers: 'no rule sets a response header',
-  expires: 'no rule sets a response header but `cache`, which also stores the response',
-  proxy_set_header: 'no rule sets a request header but `Host`',
-  proxy_hide_header: 'no rule removes a response header',
   gzip: 'the edge does not compress',
   limit_conn: 'no rule limits connections',
   limit_conn_zone: 'no rule limits connections',
@@ -108,14 +109,6 @@ const REASONS: Readonly<Record<string, string>> = {
   set_real_ip_from: 'trusted proxies are an option of the node (`--trusted-proxies`)',
   real_ip_header: 'trusted proxies are an option of the node (`--trusted-proxies`)',
 };
-
-/** Headers that the edge sets at every request, and those of connections. */
-const OWN_HEADERS = ['x-forwarded-for', 'x-forwarded-proto', 'connection', 'upgrade'];
-
-/** Whether a directive sets a request header that the edge sets as well. */
-function isOwnHeader({ name, args }: NginxDirective): boolean {
-  return name === 'proxy_set_header' && OWN_HEADERS.includes(args[0]?.toLowerCase() ?? '');
-}
 
 /** Adds the entries of directives that no other part has reported, then orders all as in the source. */
 export function reportRest(state: NginxImport, directives: readonly NginxDirective[]): void {
@@ -149,7 +142,8 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
     else if (NEEDLESS.has(directive.name) || TUNING.test(directive.name))
       markNeedless(entry, 'it sets up nginx itself');
     else if (GUARD_PARTS.test(directive.name)) markNeedless(entry, 'it sets up the guard that names it');
-    else if (isOwnHeader(directive)) markNeedless(entry, 'the edge sets it on its own');
+    else if (HEADER_DIRECTIVES.includes(directive.name))
+      markMissing(entry, 'other blocks answer the requests of its block, as rules have them');
     else {
       markMissing(entry, REASONS[directive.name] ?? 'edgeplan has no equivalent');
       entry.kind = directive.name;

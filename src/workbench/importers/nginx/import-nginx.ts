@@ -153,6 +153,7 @@ function translateServers(
         serverName: server.firstName,
         hasOtherHosts: isPatterned,
         earlier: server.exact.length > 0 ? unit.earlier : [],
+        isTlsAlone: isTlsAlone(server, servers),
         sharing: isPatterned && sharesRecords(server, unit.source, records) ? server.directive : null,
       });
       for (const [name, owner] of records) {
@@ -163,6 +164,11 @@ function translateServers(
     }
   }
   return null;
+}
+
+/** Whether a server has listeners of TLS alone, and another has plain http. */
+function isTlsAlone({ listeners }: NginxServer, servers: readonly NginxServer[]): boolean {
+  return listeners.every(({ ssl }) => ssl) && servers.some((one) => one.listeners.some(({ ssl }) => !ssl));
 }
 
 /** A configuration whose servers have no names serves every host of the domain. */
@@ -186,6 +192,7 @@ function translateUnnamed(
     serverName: main.firstName,
     hasOtherHosts: true,
     earlier: [],
+    isTlsAlone: isTlsAlone(main, servers),
     sharing: null,
   };
   const origin = translateServer(state, main.block, scope);

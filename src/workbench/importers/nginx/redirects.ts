@@ -9,7 +9,8 @@ import { coversAll, regexText } from '../text-test.ts';
 import { captureTarget } from './captures.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
-import { groupsOf, type PathGroups, pathRegex } from './regions.ts';
+import { groupsOf, type PathGroups } from './path-groups.ts';
+import { pathRegex } from './regions.ts';
 import {
   captureOf,
   fillCaptures,

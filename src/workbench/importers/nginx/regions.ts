@@ -2,7 +2,6 @@
  * Divides the paths of a server into regions, one for each `location`, so that each path is in the region of the location
  * that nginx chooses: exact, then the longest prefix if it is `^~`, then regexes in order, then the longest prefix.
  */
-import { parsePattern } from '../../../base/regex/regex.ts';
 import {
   endsWithText,
   equalsText,
@@ -150,65 +149,6 @@ function readLocation(directive: NginxDirective): Omit<NginxLocation, 'outer'> {
     return { directive, kind: modifier === '' ? 'prefix' : 'final prefix', text: rest, test: null };
   }
   return { directive, kind: 'regex', text: rest, test: pathRegex(rest, modifier === '~*') };
-}
-
-/** A regex over the path whose groups values name. */
-export interface PathGroups {
-  /** In RE2 syntax. */
-  readonly source: string;
-  /** The test of the regex, as filters have it. */
-  readonly test: TextTest;
-  readonly count: number;
-  /** The name of each group; `null`: it has a number alone. */
-  readonly names: readonly (string | null)[];
-  /** The pattern inside each group. */
-  readonly texts: readonly string[];
-}
-
-/** The groups of a regex over the path; `null`: it is not RE2. */
-export function groupsOf(source: string, ignoreCase: boolean): PathGroups | null {
-  const test = pathRegex(source, ignoreCase);
-  const parsed = parsePattern(source, { ignoreCase });
-  if (test === null || !parsed.ok) return null;
-  const { names, texts } = groupTexts(source);
-  const own = ignoreCase ? withoutCase({ kind: 'regex', source }) : null;
-  return {
-    source: own?.kind === 'regex' ? own.source : source,
-    test,
-    count: parsed.pattern.groups,
-    names,
-    texts,
-  };
-}
-
-/** The names and the patterns of the groups of a regex that was parsed. */
-function groupTexts(source: string): Pick<PathGroups, 'names' | 'texts'> {
-  const names: (string | null)[] = [];
-  const texts: string[] = [];
-  const open: { readonly group: number; readonly from: number }[] = [];
-  let inClass = false;
-  for (let at = 0; at < source.length; at++) {
-    const character = source[at]!;
-    if (character === '\\') at++;
-    else if (inClass) inClass = character !== ']';
-    else if (character === '[') inClass = true;
-    else if (character === '(') {
-      const [head, name] = /^\((?:\?P?<(\w+)>)?/.exec(source.slice(at))!;
-      const isGroup = name !== undefined || source[at + 1] !== '?';
-      open.push({ group: isGroup ? names.length : -1, from: at + head.length });
-      if (isGroup) names.push(name ?? null);
-    } else if (character === ')') {
-      const { group, from } = open.pop() ?? { group: -1, from: at };
-      if (group >= 0) texts[group] = source.slice(from, at);
-    }
-  }
-  return { names, texts };
-}
-
-/** The groups of the regex of a location; `null`: it has none that values can name. */
-export function groupsOfLocation({ args }: NginxDirective): PathGroups | null {
-  const [, modifier, source = ''] = /^(~\*?)\s*(.*)$/s.exec(args.join(' ')) ?? [];
-  return modifier === undefined ? null : groupsOf(source, modifier === '~*');
 }
 
 /** The test of a regex over paths, as literal text where it is one; `null`: not RE2. */

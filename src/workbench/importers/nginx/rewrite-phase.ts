@@ -8,6 +8,7 @@ import { answersRefusal } from './access.ts';
 import { casesOfIf, useTables } from './conditions.ts';
 import { differ, entryOf, loseDirective, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
+import { groupsOf } from './path-groups.ts';
 import { listRedirects } from './redirect-lists.ts';
 import {
   emitRedirects,
@@ -18,7 +19,6 @@ import {
   returnedRedirect,
   runRewrite,
 } from './redirects.ts';
-import { groupsOf } from './regions.ts';
 import {
   commonBindings,
   hasHost,

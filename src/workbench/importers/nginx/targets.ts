@@ -8,7 +8,7 @@ import { areDisjoint, bothFilters, EVERY_REQUEST, type ImportedFilter } from '..
 import { passes } from '../text-test.ts';
 import type { EarlierOutcome } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
-import type { PathGroups } from './regions.ts';
+import type { PathGroups } from './path-groups.ts';
 
 /** A piece of a value. */
 type ValuePiece =
@@ -263,6 +263,19 @@ export function withoutRequests(
   const isCovered =
     left.pathIncludes !== null && areDisjoint({ ...EVERY_REQUEST, pathExcludes: left.pathExcludes }, paths);
   return isCovered ? null : left;
+}
+
+/** The requests of a filter without those of others, as `withoutRequests`. */
+export function withoutAll(
+  filter: ImportedFilter,
+  taken: readonly ImportedFilter[],
+): ImportedFilter | null | string {
+  let left: ImportedFilter | null | string = filter;
+  for (const one of taken) {
+    if (left === null || typeof left === 'string') return left;
+    left = areDisjoint(left, one) ? left : withoutRequests(left, one);
+  }
+  return left;
 }
 
 /** Whether a filter lets requests of a host through, as far as the host decides. */

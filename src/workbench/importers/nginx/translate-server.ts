@@ -10,10 +10,11 @@ import {
   markMissing,
   markNeedless,
 } from '../draft.ts';
-import { bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
+import { areDisjoint, bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
 import { equalsText, escapeRegex } from '../text-test.ts';
 import { type AccessScope, emitAccess, emitLimit, guardsOf, refusesSome } from './access.ts';
 import { differ, type EarlierOutcome, entryOf, loseDirective, type NginxImport } from './context.ts';
+import { emitHeaders, type HeaderScope } from './headers.ts';
 import {
   emitErrorPages,
   fallbackOf,
@@ -24,9 +25,10 @@ import {
   readPass,
 } from './origins.ts';
 import { lastOf, type NginxDirective } from './parse-nginx.ts';
-import { groupsOfLocation, type LostLocation, type NginxRegion, regionsOf } from './regions.ts';
+import { groupsOfLocation } from './path-groups.ts';
+import { type LostLocation, type NginxRegion, regionsOf } from './regions.ts';
 import { runRewritePhase } from './rewrite-phase.ts';
-import { type RewriteScope, replacementStart, withoutRequests } from './targets.ts';
+import { type Bindings, type RewriteScope, replacementStart, withoutRequests } from './targets.ts';
 
 /** The requests of one server. */
 export interface ServerScope {
@@ -38,6 +40,8 @@ export interface ServerScope {
   readonly serverName: string;
   /** Redirects that were translated before and win over this server. */
   readonly earlier: readonly EarlierOutcome[];
+  /** nginx answers plain http with another server. */
+  readonly isTlsAlone: boolean;
   /** The server, where the record of some of its hosts has the origin of another; `null`: its records are its own. */
   readonly sharing: NginxDirective | null;
 }
@@ -56,6 +60,8 @@ interface RegionContent {
   /** A guard refuses all its requests. */
   closed: boolean;
   fallback: FallbackContent | null;
+  /** Variables after its rewrite phase. */
+  bindings: Bindings;
 }
 
 /** What applies to the requests of a region that are of no file, beside the directives of the region. */
@@ -79,7 +85,15 @@ export function translateServer(
   for (const region of regions) {
     const paths = { ...scope.filter, pathIncludes: region.includes, pathExcludes: region.excludes };
     const own = region.location?.block ?? [];
-    const nothing = { ended: false, earlier: [], pass: null, inherited: 0, closed: false, fallback: null };
+    const nothing = {
+      ended: false,
+      earlier: [],
+      pass: null,
+      inherited: 0,
+      closed: false,
+      fallback: null,
+      bindings: new Map(),
+    };
     contents.push({ region, filter: paths, block: own, ...nothing });
   }
   const outer = [block, state.http];
@@ -95,6 +109,9 @@ export function translateServer(
   closeServer(state, block, scope);
   if (runRewritePhase(state, block, rewriting)) {
     loseLocations(state, block, 'the server answers every request before it');
+    const { bindings, filter } = rewriting;
+    const all = { filter, blocks: outer, bindings, hostHeader: '', passing: null, differences: [] };
+    emitHeaders(state, [all], { whole: filter, isTlsAlone: scope.isTlsAlone });
     return null;
   }
   for (const content of contents) runLocation(state, content, { rewriting, outer });
@@ -109,10 +126,41 @@ export function translateServer(
   loseNamed(state, block, [...pages, ...fallbacks.map(({ location }) => location)]);
   emitShared(state, contents, { block, scope });
   emitGuards(state, contents, { block, scope });
+  emitHeaders(
+    state,
+    contents.map((content) => headerScope(content, outer, scope.earlier.length)),
+    { whole: scope.filter, isTlsAlone: scope.isTlsAlone },
+  );
   const origin = emitOrigins(state, contents, scope);
   if (origin !== null || scope.sharing !== null) closeFiles(state, contents, scope.sharing);
   return origin;
 }
+
+/** The requests of a region with the blocks that change their headers. */
+function headerScope(
+  { region, filter, block, bindings, pass, fallback, earlier, inherited: count }: RegionContent,
+  outer: readonly (readonly NginxDirective[])[],
+  ofPlain: number,
+): HeaderScope {
+  const blocks = [block, ...region.outer, ...outer];
+  const [own] = outer;
+  const passing = pass === null ? null : fallback === null ? blocks : [fallback.block, ...outer];
+  const redirected = earlier.slice(ofPlain, count).some((one) => !areDisjoint(one.filter, filter));
+  const isOwn = blocks.some((one) => one !== own && one.some(({ name }) => name === 'add_header'));
+  const differences = redirected && isOwn ? [REDIRECTED_BEFORE] : [];
+  const hostHeader = pass?.hostHeader ?? '';
+  return {
+    filter,
+    blocks,
+    bindings,
+    passing,
+    hostHeader,
+    differences: [...region.differences, ...differences],
+  };
+}
+
+const REDIRECTED_BEFORE =
+  'redirects of the server have them too; nginx gives these the headers of the server';
 
 /** Reports a location that is not carried over. What it may refuse is refused, as its paths are now in another. */
 function loseLocation(
@@ -244,6 +292,7 @@ function runLocation(
   const { region, block, filter } = content;
   content.earlier.push(...rewriting.earlier);
   content.inherited = content.earlier.length;
+  content.bindings = rewriting.bindings;
   const isInternal = [block, ...region.outer].some((one) => lastOf(one, 'internal') !== undefined);
   if (region.kind === 'slash') {
     if (!isInternal) addSlash(state, content);
@@ -263,6 +312,7 @@ function runLocation(
     inLocation: true,
     groups: region.location === null ? null : groupsOfLocation(region.location),
   };
+  content.bindings = scope.bindings;
   if (region.location !== null) content.ended = runRewritePhase(state, block, scope);
   if (content.ended) {
     loseUnreached(state, block, 'a directive before it ends every request');
