@@ -267,7 +267,7 @@ function socketOf(folder: string, port: number): string {
  * those of TLS, which current clients may refuse.
  */
 const DROPPED =
-  /^(?:more_\w+|user|daemon|master_process|pid|worker_\w+|load_module|events|error_log|access_log|log_format|lock_file|env|include|real_ip_header|set_real_ip_from|real_ip_recursive|ssl_certificate\w*|ssl_(?:protocols|ciphers|ecdh_curve|conf_command|dhparam)|server_names_hash_\w+|ssl_trusted_certificate|ssl_crl|ssl_stapling\w*|ssl_session_ticket_key|ssl_password_file|\w+_temp_path|proxy_ssl_\w+|open_log_file_cache|pcre_jit|thread_pool|timer_resolution|http2|http3|quic_\w+|mail|stream)$/;
+  /^(?:more_\w+|user|daemon|master_process|pid|worker_\w+|load_module|events|error_log|access_log|log_format|lock_file|env|include|real_ip_header|set_real_ip_from|real_ip_recursive|ssl_certificate\w*|ssl_(?:protocols|ciphers|ecdh_curve|conf_command|dhparam)|server_names_hash_\w+|ssl_trusted_certificate|ssl_crl|ssl_stapling\w*|ssl_session_ticket_key|ssl_password_file|\w+_temp_path|proxy_ssl_\w+|open_log_file_cache|autoindex|pcre_jit|thread_pool|timer_resolution|http2|http3|quic_\w+|mail|stream)$/;
 
 /** The variable that says that a `return` gave the status. */
 const RETURNED = '$edgeplan_returned';
@@ -283,7 +283,7 @@ function localise(directives: readonly NginxDirective[], parts: LocalParts): Loc
   const certificate = join(folder, 'tls');
   const head = [
     RETURNED_HEADER,
-    'access_log off; real_ip_header X-Test-Ip; set_real_ip_from unix:;',
+    'access_log off; autoindex on; real_ip_header X-Test-Ip; set_real_ip_from unix:;',
     `ssl_certificate ${certificate}.crt; ssl_certificate_key ${certificate}.key; server_names_hash_bucket_size 256;`,
     ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
       (name) => `${name}_temp_path ${folder}/${name};`,
