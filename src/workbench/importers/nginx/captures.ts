@@ -87,6 +87,7 @@ function placeFirst(
   const [, before = ''] = /^((?:https?:\/\/|\$scheme:\/\/)[^/?#{]*|)\$\{/.exec(text) ?? [];
   const isFirst = text.startsWith('${') || before !== '';
   if (!isFirst) return { text, source };
+  if (before.endsWith('://')) return 'a capture cannot be in the host of a target';
   const startsPath = /^\^\((?!\?)/.test(source) && /^\$\{1\}/.test(text.slice(before.length));
   const [first = ''] = texts;
   if (!startsPath)

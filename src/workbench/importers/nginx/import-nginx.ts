@@ -31,6 +31,7 @@ const NOTES: readonly string[] = [
   'paths are compared decoded, without `//` and dot segments, as nginx does; unlike nginx, a path with parameters (`/a;x`) also matches as `/a`, and an empty query (`/a?`) counts as none',
   'the origin gets paths with dot segments resolved; nginx forwards them as sent',
   'redirects and rewrites merge slashes at the start of a path; nginx merges all in `$uri`, captures and rewritten paths, and none in `$request_uri`',
+  'captures have the escapes that the visitor sent; nginx decodes them, and escapes them again in redirects of `rewrite` alone',
   'hosts for which the file has no record are answered 421; nginx has a default server for them',
 ];
 
@@ -224,7 +225,7 @@ export const NGINX: Importer = {
   summary: 'translate an nginx configuration to an edge file',
   description:
     'Translates server names, locations, return, rewrite, if and map over host and path, allow and deny, limit_req, ' +
-    'proxy_pass and upstream. Includes are read below the folder of nginx.conf, which stands for /etc/nginx.',
+    'proxy_pass, upstream, and what changes headers. Includes are read below the folder of nginx.conf, which stands for /etc/nginx.',
   examples: [
     'edgeplan import nginx /etc/nginx/nginx.conf -o edge.yaml',
     'edgeplan import nginx /etc/nginx/sites-enabled/shop --domain example.com --json',

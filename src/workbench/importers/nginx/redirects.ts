@@ -190,7 +190,8 @@ export function runRewrite(
 ): Worlds {
   const entry = entryOf(state, directive);
   const [regex = ''] = directive.args;
-  const alone: Worlds = { going: [world], stopped: [] };
+  const unmatched = { ...world, groups: null };
+  const alone: Worlds = { going: [unmatched], stopped: [] };
   if (world.rewritten !== undefined) return rewriteAgain(state, directive, { world, path: world.rewritten });
   const all = matchesAll(regex);
   const test = all ? null : pathRegex(regex, false);
@@ -205,7 +206,6 @@ export function runRewrite(
     else markMissing(entry, filter);
     return alone;
   }
-  const unmatched = { ...world, groups: null };
   const left = all ? null : isLast ? world.filter : withoutRequests(world.filter, matched);
   const going = left === null ? [] : [typeof left === 'string' ? unmatched : { ...unmatched, filter: left }];
   if (isRedirect(directive)) {
