@@ -66,7 +66,7 @@ export function listRedirects(
   return { ...state, maps: new Map(state.maps).set(table.name, rest) };
 }
 
-/** Reads the table of an `if`; `null`: it is none. */
+/** Reads the table of an `if`; `null`: it has another form. */
 function tableOf(state: NginxImport, { args, block }: NginxDirective): RedirectTable | null {
   const name = /^\(\s*\$\{?(\w+)\}?\s*(?:!=\s*(?:""|''|)\s*)?\)$/.exec(args.join(' '))?.[1];
   const map = name === undefined ? undefined : state.maps.get(name);
@@ -91,7 +91,7 @@ function sourceOf({ args }: NginxDirective): string {
   return (args[0] ?? '').replace(/[${}]/g, '');
 }
 
-/** The redirect of a body; `null`: it is none, or one of some paths. */
+/** The redirect of a body; `null`: it does something else, or redirects some paths alone. */
 function redirectSource(body: NginxDirective): RedirectSource | null {
   if (body.name === 'return') return returnedRedirect(body, null);
   const [regex = ''] = body.args;

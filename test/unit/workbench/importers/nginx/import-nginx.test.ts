@@ -41,7 +41,7 @@ describe('statuses', () => {
     expect(entryOf(edge, 'return')).toMatchObject({ outcome: 'differs', reasons: [reason] });
   });
 
-  test('a text of a refusal is a difference, its status is none', () => {
+  test('a refusal with a text has its status, and the text is a difference', () => {
     const edge = imported('location /x { return 404 "no"; }');
     expect(edge.decide({ target: '/x' }).status).toBe(404);
     expect(entryOf(edge, 'return').reasons).toEqual([
