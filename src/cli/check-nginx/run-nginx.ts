@@ -17,6 +17,8 @@ export interface CheckedRequest {
   readonly host: string;
   readonly target: string;
   readonly ip: string;
+  /** By names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What came of it, as nginx and the edge are compared by it. */
@@ -165,7 +167,7 @@ async function ask(
 ): Promise<CheckedOutcome> {
   const { scheme, method, host, target, ip } = asked;
   const send = scheme === 'https' ? requestHttps : requestHttp;
-  const headers = { Host: host, 'X-Test-Ip': ip, Connection: 'close' };
+  const headers = { ...asked.headers, Host: host, 'X-Test-Ip': ip, Connection: 'close' };
   const tls = scheme === 'https' ? { rejectUnauthorized: false, servername: host } : {};
   const response = await new Promise<IncomingMessage | null>((resolve) => {
     const request = send({ socketPath, method, path: target, headers, ...tls }, resolve);
@@ -321,6 +323,6 @@ function localAuthority(authority: string, portOf: LocalParts['portOf']): string
 
 /** A word of a configuration; letters, digits and a few signs need no quotes. */
 function quoted(word: string): string {
-  if (/^[\w./:=~^*@-]+$/.test(word)) return word;
+  if (/^[\w./:=~^*@!-]+$/.test(word)) return word;
   return `"${word.replace(/["\\]/g, '\\$&')}"`;
 }

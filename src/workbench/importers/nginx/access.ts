@@ -181,9 +181,11 @@ export function refusesSome(block: readonly NginxDirective[]): boolean {
   });
 }
 
-/** Whether a block answers a part of its requests with a status that refuses them. */
-export function answersRefusal(block: readonly NginxDirective[]): boolean {
-  return block.some(({ name, args }) => name === 'return' && /^[45]\d\d$/.test(args[0] ?? ''));
+/** Whether a block answers its requests with something else than a redirect, so that none of them reaches an origin. */
+export function answersItself(block: readonly NginxDirective[]): boolean {
+  return block.some(
+    ({ name, args: [status = ''] }) => name === 'return' && /^(?!30[12378]$)\d{3}$/.test(status),
+  );
 }
 
 function innermost(

@@ -24,6 +24,8 @@ export interface NginxImport {
   readonly geos: ReadonlyMap<string, NginxDirective>;
   /** `limit_req_zone` by the name of the zone. */
   readonly zones: ReadonlyMap<string, NginxDirective>;
+  /** Names of headers may have `_`, which variables do not distinguish from `-`. */
+  readonly hasUnderscores: boolean;
 }
 
 /** Requests that end before rules which nginx evaluates later and edgeplan earlier. */
@@ -170,4 +172,18 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
 /** States a difference once for each entry. */
 export function differ(entry: DraftEntry, reasons: readonly string[]): void {
   for (const reason of reasons) markDifference(entry, reason);
+}
+
+const HEADER_NOTE =
+  'conditions on headers compare each line of a repeated header; nginx joins the lines with `, ` or reads the first, as its version does';
+const COUNTRY_NOTE = 'countries are those of the database of the edge, which may differ from that of nginx';
+
+/** Adds what is true of every condition on headers or countries to the notes, if a filter has one. */
+export function noteFilters({ draft }: NginxImport, filters: readonly ImportedFilter[]): void {
+  const asksHeader = filters.some(({ facts }) => facts.some(({ member }) => member === 'headers'));
+  const asksCountry = filters.some(
+    ({ countryIncludes, countryExcludes }) => countryIncludes !== null || countryExcludes.length > 0,
+  );
+  if (asksHeader && !draft.notes.includes(HEADER_NOTE)) draft.notes.push(HEADER_NOTE);
+  if (asksCountry && !draft.notes.includes(COUNTRY_NOTE)) draft.notes.push(COUNTRY_NOTE);
 }

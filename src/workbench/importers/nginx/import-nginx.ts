@@ -53,6 +53,7 @@ export function importNginx(
     maps: byArgument(http, 'map', 1),
     geos: byArgument(http, 'geo', -1),
     zones: zonesOf(http),
+    hasUnderscores: hasUnderscores(top),
   };
   const read = http.filter(({ name, block }) => name === 'server' && block !== null).map(readServer);
   const servers = read.map((one) => withFiniteNames(one, read));
@@ -120,6 +121,13 @@ function zonesOf(http: readonly NginxDirective[]): ReadonlyMap<string, NginxDire
     if (zone !== undefined) zones.set(zone.split(':')[0]!, one);
   }
   return zones;
+}
+
+function hasUnderscores(directives: readonly NginxDirective[]): boolean {
+  return directives.some(
+    ({ name, args, block }) =>
+      (name === 'underscores_in_headers' && args[0] === 'on') || hasUnderscores(block ?? []),
+  );
 }
 
 /** Translates all servers; a refusal when no host is known. */

@@ -17,7 +17,7 @@ import {
 import { lastOf, type NginxDirective } from './parse-nginx.ts';
 import { type LostLocation, type NginxRegion, regionsOf } from './regions.ts';
 import { runRewritePhase } from './rewrite-phase.ts';
-import { type RewriteScope, replacementStart, withoutRequests } from './targets.ts';
+import { asksVisitor, type RewriteScope, replacementStart, withoutRequests } from './targets.ts';
 
 /** The requests of one server. */
 export interface ServerScope {
@@ -167,8 +167,8 @@ function emitGuards(state: NginxImport, contents: readonly RegionContent[], { bl
 function behindRedirects({ filter, earlier, inherited: count }: RegionContent): ImportedFilter | null {
   let rest = filter;
   for (const { filter: redirected } of earlier.slice(count)) {
-    const { pathIncludes, pathExcludes, ipIncludes, ipExcludes, hostIncludes, facts } = redirected;
-    if (ipIncludes !== null || ipExcludes !== null || facts.length > 0) continue;
+    const { pathIncludes, pathExcludes, hostIncludes } = redirected;
+    if (asksVisitor(redirected)) continue;
     if (JSON.stringify(hostIncludes) !== JSON.stringify(filter.hostIncludes)) continue;
     if (JSON.stringify(pathExcludes) !== JSON.stringify(filter.pathExcludes)) continue;
     const left = withoutRequests(rest, { ...EVERY_REQUEST, pathIncludes });
