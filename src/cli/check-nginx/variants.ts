@@ -2,6 +2,7 @@
  * What the conditions of a configuration ask of a request beside its place, as variants of one: methods, headers, query parameters
  * and cookies with values on both sides of each comparison.
  */
+import { METHODS as KNOWN_METHODS } from 'node:http';
 import type { NginxDirective } from '../../workbench/importers/nginx/parse-nginx.ts';
 
 /** What one request has otherwise than the plain one. */
@@ -114,10 +115,7 @@ function literalOf(source: string): string {
 /** The variants in which a variable has a value, or seems to. */
 function variantsFor(variable: string, value: string): readonly RequestVariant[] {
   if (/[^\x20-\x7e]/.test(value)) return [];
-  if (variable === 'request_method')
-    return [...(/^[A-Z]+$/.test(value) ? [value] : []), ...(value === '' ? METHODS : [])].map((method) => ({
-      method,
-    }));
+  if (variable === 'request_method') return methodsFor(value);
   if (variable === 'content_type') return [{ headers: { 'content-type': value } }];
   const [, kind, name = ''] = /^(http|arg|cookie)_(\w+)$/.exec(variable) ?? [];
   if (kind === 'http') return [{ headers: { [name.replaceAll('_', '-')]: value.trim() } }];
@@ -139,6 +137,15 @@ function variantsFor(variable: string, value: string): readonly RequestVariant[]
     `${name}=${value}&${name}=zz`,
   ];
   return [...queries, ...(value === '' ? [name] : [])].map((query) => ({ query }));
+}
+
+/** A method, and with the empty text all others. The local origins know no method but those of Node. */
+function methodsFor(value: string): readonly RequestVariant[] {
+  const named = value === '' ? METHODS : [value];
+  const sent = named.filter(
+    (method) => KNOWN_METHODS.includes(method) && !['CONNECT', 'TRACE'].includes(method),
+  );
+  return sent.map((method) => ({ method }));
 }
 
 function otherCase(name: string): string {

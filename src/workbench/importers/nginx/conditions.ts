@@ -18,7 +18,13 @@ import type { NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 import { conditionWhere, MAP_WORDS, tableOf, type ValueTable } from './tables.ts';
 import { type Bindings, valuePieces } from './targets.ts';
-import { complementOf, isAboutEmpty, isPositive, type NginxComparison } from './value-tests.ts';
+import {
+  complementOf,
+  differencesOf,
+  isAboutEmpty,
+  isPositive,
+  type NginxComparison,
+} from './value-tests.ts';
 import { HOST_VARIABLES, isRequestVariable, PATH_VARIABLES, variableTest } from './variables.ts';
 
 /** One case in which a condition holds. */
@@ -247,19 +253,6 @@ function isWord({ name }: NginxDirective): boolean {
 /** The configuration with another `map` of a name. */
 function withMap(state: NginxImport, name: string, map: NginxDirective): NginxImport {
   return { ...state, maps: new Map(state.maps).set(name, map) };
-}
-
-/** How rules read parameters and cookies otherwise than nginx. */
-function differencesOf(facts: readonly ImportedFact[]): readonly string[] {
-  const differences = facts.flatMap((fact) => {
-    if (!('condition' in fact) || fact.member === 'headers') return [];
-    const isQuery = fact.member === 'query';
-    const variable = `$${isQuery ? 'arg' : 'cookie'}_${fact.condition.name}`;
-    return [
-      `\`${variable}\`: nginx ignores the case of the name and reads the first value${isQuery ? ' as it was sent' : ''}; the rule reads every value of the name as written${isQuery ? ', decoded' : ''}`,
-    ];
-  });
-  return [...new Set(differences)];
 }
 
 /**

@@ -150,6 +150,8 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
     if (directive.unread !== undefined) markMissing(entry, directive.unread);
     else if (NEEDLESS.has(directive.name) || TUNING.test(directive.name))
       markNeedless(entry, 'it sets up nginx itself');
+    else if (directive.name.startsWith('auth_') && directive.args[0] === 'off')
+      markNeedless(entry, 'it asks for nothing');
     else if (GUARD_PARTS.test(directive.name)) markNeedless(entry, 'it sets up the guard that names it');
     else if (isOwnHeader(directive)) markNeedless(entry, 'the edge sets it on its own');
     else {

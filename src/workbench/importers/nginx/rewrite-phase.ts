@@ -4,9 +4,9 @@
  */
 import { addDrop, addGuard, type DraftEntry, markDifference, markNeedless } from '../draft.ts';
 import { bothFilters, type ImportedFilter } from '../filter.ts';
-import { answersItself } from './access.ts';
 import { type NginxCase, type NginxTest, testOfIf } from './conditions.ts';
 import { differ, entryOf, loseDirective, type NginxImport, noteFilters } from './context.ts';
+import { answersItself } from './guards.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 import {
   emitRedirects,

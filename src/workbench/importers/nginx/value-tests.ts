@@ -80,6 +80,23 @@ export function literalAlternatives(source: string, grouped: boolean): readonly 
   return texts.every(isLiteral) ? texts.map((text) => text.replace(/\\(.)/g, '$1')) : null;
 }
 
+/** How rules read parameters and cookies otherwise than nginx. */
+export function differencesOf(facts: readonly ImportedFact[]): readonly string[] {
+  const texts = facts.flatMap((fact) =>
+    'condition' in fact ? [{ member: fact.member, name: fact.condition.name }] : [],
+  );
+  return [...new Set(texts.flatMap(readingDifferences))];
+}
+
+/** How a rule reads one text otherwise than nginx. */
+export function readingDifferences({ member, name }: RequestText): readonly string[] {
+  if (member === 'headers') return [];
+  const isQuery = member === 'query';
+  return [
+    `\`$${isQuery ? 'arg' : 'cookie'}_${name}\`: nginx ignores the case of the name and reads the first value${isQuery ? ' as it was sent' : ''}; the rule reads every value of the name as written${isQuery ? ', decoded' : ''}`,
+  ];
+}
+
 /** Whether a test asks for a text by its name, so that a text of another spelling is not refused by it. */
 export function isPositive({ op }: { readonly op: string }): boolean {
   return !op.startsWith('not_') && op !== 'absent';

@@ -183,7 +183,7 @@ function methodTest(comparison: NginxComparison, negated: boolean): VariableTest
 const OTHER_METHODS = 'the rule holds for methods that neither nginx nor caches know, whatever the regex';
 
 /** Whether a variable is the country of the visitor's address; `geoip2` names its variables itself. */
-function isCountry(state: NginxImport, name: string): boolean {
+export function isCountry(state: NginxImport, name: string): boolean {
   if (!/^geoip2?_(?:\w+_)?country_(?:iso_)?code$/.test(name)) return false;
   const defined = state.http.filter((one) => one.name === 'geoip2').flatMap(({ block }) => block ?? []);
   const own = defined.find((one) => one.name === `$${name}`);
