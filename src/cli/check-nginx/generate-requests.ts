@@ -11,7 +11,7 @@ import {
 } from '../../workbench/importers/nginx/servers.ts';
 import { passes } from '../../workbench/importers/text-test.ts';
 import type { CheckedRequest } from './run-nginx.ts';
-import { type RequestVariant, variantsOf } from './variants.ts';
+import { flatten, type RequestVariant, variantsOf } from './variants.ts';
 
 /** The most requests over hosts, paths and addresses: half a minute of them, and each path of a large configuration. */
 const MAX_PLACES = 5_000;
@@ -38,7 +38,7 @@ export function generateRequests(directives: readonly NginxDirective[]): readonl
     ...methods.map((method) => ({ ...request, method })),
     ...addresses.map((ip) => ({ ...request, ip })),
   ]);
-  return [...plain.slice(0, MAX_PLACES), ...withVariants(places, addresses, variantsOf(all))];
+  return [...plain.slice(0, MAX_PLACES), ...withVariants(places, addresses, variantsOf(directives))];
 }
 
 /** Requests with variants; of too many, each so many places has one variant and the next place the next. */
@@ -59,10 +59,6 @@ function withVariants(
     }
   }
   return requests;
-}
-
-function flatten(directives: readonly NginxDirective[]): readonly NginxDirective[] {
-  return directives.flatMap((one) => [one, ...flatten(one.block ?? [])]);
 }
 
 /** Labels of hosts that wildcards and regexes may match. */

@@ -21,9 +21,14 @@ const MAX_SAMPLES = 12;
 /** Values of one variable that are combined with those of the next. */
 const COMBINED = 4;
 
-/** The variants of a configuration; it is given as all of its directives. */
-export function variantsOf(all: readonly NginxDirective[]): readonly RequestVariant[] {
-  const families = [...variablesOf(all)].map(([name, values]) =>
+/** All directives, with those of blocks. */
+export function flatten(directives: readonly NginxDirective[]): readonly NginxDirective[] {
+  return directives.flatMap((one) => [one, ...flatten(one.block ?? [])]);
+}
+
+/** The variants of a configuration. */
+export function variantsOf(directives: readonly NginxDirective[]): readonly RequestVariant[] {
+  const families = [...variablesOf(flatten(directives))].map(([name, values]) =>
     [...values].slice(0, MAX_VALUES).flatMap((value) => variantsFor(name, value)),
   );
   const combined = families.flatMap((family, index) => {

@@ -137,7 +137,8 @@ export function mapValue(entries: readonly NginxDirective[], value: string): str
     if (found === undefined && name.replace(/^\\/, '').toLowerCase() === wanted) found = args[0] ?? '';
   }
   for (const { name, args } of entries) {
-    if (found !== undefined || !name.startsWith('~')) continue;
+    // nginx tries no regex on the empty text.
+    if (found !== undefined || value === '' || !name.startsWith('~')) continue;
     const ignoreCase = name[1] === '*';
     const test = regexText(name.slice(ignoreCase ? 2 : 1));
     if (typeof test === 'string') return null;

@@ -265,7 +265,7 @@ function guardFilters(filters: readonly ImportedFilter[]): readonly ImportedFilt
   for (const filter of filters) {
     let own: readonly (readonly ImportedFact[])[] = [[]];
     for (const fact of filter.facts) {
-      const ways = guardFacts(fact);
+      const ways = guardFacts(fact, filter.facts);
       if (typeof ways === 'string') return ways;
       own = own.flatMap((facts) => ways.map((way) => [...facts, way]));
     }
@@ -277,11 +277,13 @@ function guardFilters(filters: readonly ImportedFilter[]): readonly ImportedFilt
 }
 
 /** The tests of which a request passes one at least where it passes the given one in nginx. */
-function guardFacts(fact: ImportedFact): readonly ImportedFact[] | string {
+function guardFacts(fact: ImportedFact, all: readonly ImportedFact[]): readonly ImportedFact[] | string {
   if (!('condition' in fact)) return [fact];
   const { member, condition } = fact;
   const isHeader = member === 'headers';
   if (isHeader && (isPositive(condition) || isAboutEmpty(condition))) return [fact];
+  // An exception from what a header must be for a refusal: who sends both can send the exception alone.
+  if (isHeader && all.some((other) => asksFor(other, condition.name))) return [fact];
   if (!isPositive(condition)) {
     const complement = complementOf(fact);
     if (complement !== null) return [fact, complement];
@@ -290,4 +292,9 @@ function guardFacts(fact: ImportedFact): readonly ImportedFact[] | string {
   }
   const variable = `$${member === 'query' ? 'arg' : 'cookie'}_${condition.name}`;
   return `\`${variable}\`: nginx ignores the case of the name, so that \`${condition.name.toUpperCase()}\` would pass a rule`;
+}
+
+/** Whether a test asks for a header. */
+function asksFor(fact: ImportedFact, name: string): boolean {
+  return fact.member === 'headers' && fact.condition.name === name && isPositive(fact.condition);
 }

@@ -180,12 +180,21 @@ const HEADER_NOTE =
   'conditions on headers compare each line of a repeated header; nginx joins the lines with `, ` or reads the first, as its version does';
 const COUNTRY_NOTE = 'countries are those of the database of the edge, which may differ from that of nginx';
 
+/** Of rules that a guard has beside its first. */
+export const REPEATED_NOTE =
+  'a header, parameter or cookie that must have a value has a second rule with a regex: it refuses requests that repeat the name with another value';
+
+/** Adds a note once. */
+export function note({ draft }: NginxImport, text: string): void {
+  if (!draft.notes.includes(text)) draft.notes.push(text);
+}
+
 /** Adds what is true of every condition on headers or countries to the notes, if a filter has one. */
-export function noteFilters({ draft }: NginxImport, filters: readonly ImportedFilter[]): void {
+export function noteFilters(state: NginxImport, filters: readonly ImportedFilter[]): void {
   const asksHeader = filters.some(({ facts }) => facts.some(({ member }) => member === 'headers'));
   const asksCountry = filters.some(
     ({ countryIncludes, countryExcludes }) => countryIncludes !== null || countryExcludes.length > 0,
   );
-  if (asksHeader && !draft.notes.includes(HEADER_NOTE)) draft.notes.push(HEADER_NOTE);
-  if (asksCountry && !draft.notes.includes(COUNTRY_NOTE)) draft.notes.push(COUNTRY_NOTE);
+  if (asksHeader) note(state, HEADER_NOTE);
+  if (asksCountry) note(state, COUNTRY_NOTE);
 }

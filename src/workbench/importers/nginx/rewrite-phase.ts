@@ -5,7 +5,15 @@
 import { addDrop, addGuard, type DraftEntry, markDifference, markNeedless } from '../draft.ts';
 import { bothFilters, type ImportedFilter } from '../filter.ts';
 import { type NginxCase, type NginxTest, testOfIf } from './conditions.ts';
-import { differ, entryOf, loseDirective, type NginxImport, noteFilters } from './context.ts';
+import {
+  differ,
+  entryOf,
+  loseDirective,
+  type NginxImport,
+  note,
+  noteFilters,
+  REPEATED_NOTE,
+} from './context.ts';
 import { answersItself } from './guards.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 import {
@@ -138,8 +146,16 @@ function runIf(state: NginxImport, directive: NginxDirective, world: RewriteScop
     state,
     inner.map(({ filter }) => filter),
   );
+  if (cases.length > test.cases.length) note(state, REPEATED_NOTE);
   differ(entryOf(state, directive), inner.length > 0 ? test.differences : []);
-  return runCases(state, directive, { world, inner, others: isExact ? restOf(world, test) : null });
+  const others = isExact ? restOf(world, test) : null;
+  // Drop rules come first, so that what follows may act on their requests too.
+  const isRefused = others !== null && others.length > 0 && body.every(isRefusal);
+  return runCases(state, directive, { world, inner, others: isRefused ? [world] : others });
+}
+
+function isRefusal({ name, args }: NginxDirective): boolean {
+  return name === 'return' && /^[45]\d\d$/.test(args[0] ?? '');
 }
 
 /** The cases of a guard; a text is the reason why no filters have all its requests. */

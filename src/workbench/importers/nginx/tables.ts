@@ -126,7 +126,12 @@ function keyTest(state: NginxImport, source: string, key: string): ImportedCondi
   }
   const ignoreCase = !key.startsWith('~') || key.startsWith('~*');
   const operand = key.startsWith('~') ? key.slice(key[1] === '*' ? 2 : 1) : key.replace(/^\\/, '');
-  const comparison = { kind: key.startsWith('~') ? 'regex' : 'equals', operand, ignoreCase } as const;
+  const comparison = {
+    kind: key.startsWith('~') ? 'regex' : 'equals',
+    operand,
+    ignoreCase,
+    isKey: true,
+  } as const;
   const test = variableTest(state, source, { comparison, negated: false });
   if (typeof test === 'string') return test;
   return test.wider === undefined ? test.condition : `\`${key}\` is no list of methods`;

@@ -15,6 +15,8 @@ export interface NginxComparison {
   readonly kind: 'equals' | 'regex' | 'set';
   readonly operand: string;
   readonly ignoreCase: boolean;
+  /** Of a `map`, which tries no regex on the empty text. */
+  readonly isKey?: true;
 }
 
 /** The text that a condition reads. */
@@ -31,7 +33,7 @@ const SET = '(?s)^(?:[^0]|0.)';
 /** The condition of a comparison; a text is the reason why rules cannot state it. */
 export function valueCondition(
   { member, name }: RequestText,
-  { kind, operand, ignoreCase }: NginxComparison,
+  { kind, operand, ignoreCase, isKey }: NginxComparison,
 ): ImportedCondition | string {
   const regex = (source: string): ImportedCondition => ({
     kind: 'fact',
@@ -52,6 +54,7 @@ export function valueCondition(
     fact: valueFact(member, name, { ...regexParts(operand), ignoreCase }),
   };
   if (captureGroups(operand, ignoreCase, '') === null) return fact;
+  if (isKey === true) return { kind: 'all', of: [regex(FILLED), fact] };
   const absent: ImportedCondition = { kind: 'fact', fact: valueFact(member, name, { op: 'absent' }) };
   return { kind: 'any', of: [fact, absent] };
 }

@@ -195,7 +195,7 @@ export function isCountry(state: NginxImport, name: string): boolean {
 function countryTest(comparison: NginxComparison): ImportedCondition | string {
   const all = [...COUNTRIES];
   const found = matching(all, comparison);
-  const unknown = matching([''], comparison);
+  const unknown = comparison.isKey === true && comparison.kind === 'regex' ? [] : matching([''], comparison);
   if (typeof found === 'string' || typeof unknown === 'string') return String(found);
   const isLiteral = comparison.kind === 'equals' && comparison.operand !== '';
   if (isLiteral && found.length === 0) return `\`${comparison.operand}\` is no country`;
