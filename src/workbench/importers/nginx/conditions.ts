@@ -158,7 +158,7 @@ function exactTest(condition: ImportedCondition): NginxTest | string {
 }
 
 /** The filter with its addresses in the shorter of both forms. */
-function shortened(filter: ImportedFilter): ImportedFilter {
+export function shortened(filter: ImportedFilter): ImportedFilter {
   return filter.ipIncludes === null ? filter : { ...filter, ...addressFilter(filter.ipIncludes) };
 }
 

@@ -218,7 +218,7 @@ export const NGINX: Importer = {
   files: 'nginx.conf or files of sites; - is stdin',
   summary: 'translate an nginx configuration to an edge file',
   description:
-    'Translates server names, locations, return, rewrite, if and map over host and path, allow and deny, limit_req, ' +
+    'Translates server names, locations, return, rewrite, if, map and geo, allow and deny, limit_except, limit_req, ' +
     'proxy_pass and upstream. Includes are read below the folder of nginx.conf, which stands for /etc/nginx.',
   examples: [
     'edgeplan import nginx /etc/nginx/nginx.conf -o edge.yaml',

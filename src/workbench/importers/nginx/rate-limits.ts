@@ -13,6 +13,7 @@ import {
 } from '../filter.ts';
 import type { AccessScope } from './access.ts';
 import { nameOf } from './address-tables.ts';
+import { shortened } from './conditions.ts';
 import { differ, entryOf, type NginxImport, noteFilters } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 import { conditionWhere, tableOf, useTables } from './tables.ts';
@@ -151,7 +152,11 @@ function keyOf(state: NginxImport, written: string, condition: ImportedCondition
   const filters = filtersOf(counted);
   if (!filters.ok) return filters.reason;
   const read = filters.filters.flatMap(({ facts }) => facts);
-  return { parts, filters: filters.filters, differences: [...differences, ...differencesOf(read)] };
+  return {
+    parts,
+    filters: filters.filters.map(shortened),
+    differences: [...differences, ...differencesOf(read)],
+  };
 }
 
 /** Alternatives of which no two hold for one request, so that no request counts twice. */
