@@ -124,8 +124,9 @@ export const LINT_CODES = {
     remedy: 'write the path alone; hosts go to `host_includes`',
   },
   self_redirect: {
-    severity: 'error',
-    meaning: 'the redirect leads to an address that it matches itself; such a match does nothing',
+    severity: null,
+    meaning:
+      'the redirect leads to an address that it matches itself; such a match does nothing. As a warning: other spellings of the path are redirected',
     remedy: 'write where the visitor should go',
   },
   shadowed_rule: {

@@ -1,7 +1,7 @@
 /**
- * Finds redirects that never act, never end, or have a pattern for a target. A redirect to the request's own URL counts as unmatched (semantics
+ * Finds redirects that never act, or hardly ever, never end, or have a pattern for a target. A redirect to the request's own URL counts as unmatched (semantics
  * §5), so redirecting a whole site to one of its pages, to another host or to https is fine. Reported are rules
- * whose every location is the request itself, and rules that append the path to a target that they match again.
+ * whose every location is the request itself or its path, and rules that append the path to a target that they match again.
  */
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import type { RedirectRule } from '../../../rules/model/types.ts';
@@ -48,9 +48,15 @@ interface Target {
 function checkTarget(rule: RedirectRule): Finding | null {
   const target = readTarget(rule.target);
   const at = { rule, field: ['target'], severity: 'error', found: quoteValue(rule.target) } as const;
-  if (alwaysItself(rule, target)) {
+  const own = { ...at, code: 'self_redirect', remedy: 'write where the visitor should go' } as const;
+  if (appendsToNothing(rule, target)) {
     const message = 'is the URL every matching request already has, so the rule never acts';
-    return { ...at, code: 'self_redirect', message, remedy: 'write where the visitor should go' };
+    return { ...own, message };
+  }
+  if (isOwnPath(rule, target)) {
+    const message =
+      'is the path that the rule matches: it acts on other spellings of it alone, such as `;x` at its end';
+    return { ...own, severity: 'warning', message };
   }
   if (neverArrives(rule, target)) {
     const message = 'with the path appended is matched by the rule again, each time with a longer path';
@@ -68,12 +74,16 @@ function readTarget(text: string): Target {
 }
 
 /**
- * Whether every location equals the request's URL. An absolute target may change the scheme, so only a path is
- * certain.
+ * Whether every location equals the request's URL, whose path is appended as it was sent. An absolute target may change the
+ * scheme, so only a path is certain.
  */
-function alwaysItself(rule: RedirectRule, { host, path, query }: Target): boolean {
-  if (host !== null || query || !rule.preserve_query) return false;
-  if (rule.preserve_path) return path === '';
+function appendsToNothing(rule: RedirectRule, { host, path, query }: Target): boolean {
+  return host === null && !query && rule.preserve_query && rule.preserve_path && path === '';
+}
+
+/** Whether the location is the only path that the rule matches, in its shortest spelling. */
+function isOwnPath(rule: RedirectRule, { host, path, query }: Target): boolean {
+  if (host !== null || query || !rule.preserve_query || rule.preserve_path) return false;
   const includes = pathIncludes(rule);
   const own = path === '' || rule.target.replace(/#.*$/, '').endsWith('/') ? `${path}/` : path;
   return (

@@ -29,7 +29,9 @@ function acting({ matches }: Decision): readonly number[] {
   return matches.filter(({ effect }) => effect !== 'self_redirect').map(({ id }) => id);
 }
 
-test('a rule that lint reports as never acting does not act on generated requests', () => {
+test('a rule that lint reports as never acting does not act on generated requests', {
+  timeout: 3_600_000,
+}, () => {
   let claims = 0;
   for (let seed = 0; seed < SEEDS; seed++) {
     const { requests, env, ...made } = generateCase(seed, REQUESTS, {

@@ -5,6 +5,7 @@ import { readEdgeFile } from '../../../../src/rules/files/edge-file.ts';
 import { parseRule, parseRuleSet } from '../../../../src/rules/model/parse.ts';
 import type { Rule, RuleSet } from '../../../../src/rules/model/types.ts';
 import { lintRuleSet } from '../../../../src/workbench/proofs/lint.ts';
+import { loadRuleSet } from '../../../support/load.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -318,12 +319,26 @@ describe('excludes', () => {
 
 describe('redirects', () => {
   test.each([
-    ['its own path', { path_includes: ['/here'], target: '/here' }],
-    ['its own path, by way of a fragment', { path_includes: ['/here'], target: '/here#top' }],
-    ['the path appended to the root', { path_includes: ['/old*'], target: '/', preserve_path: true }],
-    ['the root itself', { path_includes: ['/'], target: '/' }],
-  ])('a redirect to the own URL is an error: %s', (_, fields) => {
-    expect(codes(redirect(fields))).toEqual(['0.target self_redirect']);
+    ['its own path', 'warning', { path_includes: ['/here'], target: '/here' }],
+    ['its own path, by way of a fragment', 'warning', { path_includes: ['/here'], target: '/here#top' }],
+    [
+      'the path appended to the root',
+      'error',
+      { path_includes: ['/old*'], target: '/', preserve_path: true },
+    ],
+    ['the root itself', 'warning', { path_includes: ['/'], target: '/' }],
+  ])('a redirect to the own URL is reported: %s', (_, severity, fields) => {
+    const rule = redirect(fields);
+    expect(codes(rule)).toEqual(['0.target self_redirect']);
+    expect(lintRuleSet(read([rule]), undefined, WITHOUT_PROOFS).map((one) => one.severity)).toEqual([
+      severity,
+    ]);
+  });
+
+  test.each(['/here;x', '/%68ere'])('a redirect to its own path acts on %s', (target) => {
+    const evaluator = loadRuleSet(read([redirect({ path_includes: ['/here'], target: '/here' })]));
+    const request = { scheme: 'https', method: 'GET', host: 'example.com', target, headers: {} } as const;
+    expect(evaluator.evaluate(request)).toMatchObject({ action: 'redirect', location: '/here' });
   });
 
   test.each([['/new/*'], ['/new/$1'], ['https://www.example.com/{path}']])(
