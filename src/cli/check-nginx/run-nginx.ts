@@ -18,6 +18,8 @@ export interface CheckedRequest {
   readonly host: string;
   readonly target: string;
   readonly ip: string;
+  /** By names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What came of it, as nginx and the edge are compared by it. */
@@ -194,7 +196,7 @@ async function send(
 ): Promise<CheckedExchange> {
   const { scheme, method, host, target, ip } = asked;
   const open = scheme === 'https' ? requestHttps : requestHttp;
-  const headers = { Host: host, 'X-Test-Ip': ip, Connection: 'close' };
+  const headers = { ...asked.headers, Host: host, 'X-Test-Ip': ip, Connection: 'close' };
   const tls = scheme === 'https' ? { rejectUnauthorized: false, servername: host } : {};
   const response = await new Promise<IncomingMessage | null>((resolve) => {
     const request = open({ socketPath, method, path: target, headers, ...tls }, resolve);

@@ -1,324 +1,300 @@
-/** Reads the conditions of `if` and the tables of `map` and `geo` as far as rules can express them. */
-import { normalizeName } from '../../../base/addresses/host.ts';
+/**
+ * Reads the condition of an `if`. In: its words and the variables that are known there. Out: the requests that meet it as filters of
+ * rules, and those that do not; where rules read a request otherwise than nginx, how, and what a guard refuses instead.
+ */
+import type { ImportedFact } from '../facts.ts';
 import {
-  type AddressSet,
-  ALL_ADDRESSES,
-  addressEntries,
-  isEmptySet,
-  NO_ADDRESSES,
-  readAddresses,
-  subtractAddresses,
-  uniteAddresses,
-} from '../addresses.ts';
-import { addressFilter, EVERY_REQUEST, type ImportedFilter, MAX_CASELESS_KEYS } from '../filter.ts';
-import { endsWithText, equalsText, passes, regexText, type TextTest, withoutCase } from '../text-test.ts';
-import { entryOf, type NginxImport } from './context.ts';
+  addressFilter,
+  EVERY_REQUEST,
+  filtersOf,
+  type ImportedCondition,
+  type ImportedFilter,
+  MAX_ALTERNATIVES,
+  MAX_CASELESS_KEYS,
+} from '../filter.ts';
+import { equalsText, passes, regexText, withoutCase } from '../text-test.ts';
+import { nameOf } from './address-tables.ts';
+import type { NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
-import { pathRegex } from './regions.ts';
+import { conditionWhere, MAP_WORDS, tableOf, type ValueTable } from './tables.ts';
+import { type Bindings, valuePieces } from './targets.ts';
+import {
+  complementOf,
+  differencesOf,
+  isAboutEmpty,
+  isPositive,
+  type NginxComparison,
+} from './value-tests.ts';
+import { HOST_VARIABLES, isRequestVariable, PATH_VARIABLES, variableTest } from './variables.ts';
 
 /** One case in which a condition holds. */
 export interface NginxCase {
   readonly filter: ImportedFilter;
   /** Variables with the values they have in this case. */
   readonly bindings: ReadonlyMap<string, string>;
-  /** How the case differs. */
-  readonly differences?: string;
 }
 
-/** Variables whose values rules can test. */
-const HOST_VARIABLES = ['host', 'http_host'];
-const PATH_VARIABLES = ['uri', 'document_uri'];
+/** The condition of an `if`. */
+export interface NginxTest {
+  /** The cases in which it holds, in order. */
+  readonly cases: readonly NginxCase[];
+  /** The requests that meet no case; `null`: they are those that no case has. */
+  readonly rest: readonly ImportedFilter[] | null;
+  /** How the cases differ from those of nginx; none: they are the same. */
+  readonly differences: readonly string[];
+  /** At least the requests for which it holds in nginx; a text is the reason why no filters have them. */
+  readonly guards: readonly ImportedFilter[] | string;
+}
 
-/** The cases in which an `if` holds, in order; a text is the reason why they cannot be written. */
-export function casesOfIf(
+/** A comparison as an `if` writes it. */
+interface WrittenComparison {
+  readonly comparison: NginxComparison;
+  readonly negated: boolean;
+}
+
+/** The test of an `if`; a text is the reason why rules cannot state it. */
+export function testOfIf(
   state: NginxImport,
-  { args }: NginxDirective,
-  bindings: ReadonlyMap<string, string | null> = new Map(),
-): readonly NginxCase[] | string {
-  const text = args
-    .join(' ')
-    .replace(/^\(\s*/, '')
-    .replace(/\s*\)$/, '');
-  const [, name, operator, operand = ''] =
-    /^\$\{?([A-Za-z0-9_]+)\}?(?:\s*(!=|=|!~\*|!~|~\*|~)\s*(.*))?$/s.exec(text) ?? [];
-  if (name === undefined) return `\`${text}\` has no equivalent in a filter`;
+  directive: NginxDirective,
+  bindings: Bindings = new Map(),
+): NginxTest | string {
+  const words = wordsOf(directive);
+  const [variable = '', operator, written = ''] = words;
+  const name = nameOf(variable);
+  if (name === '' || words.length > 3) return `\`${words.join(' ')}\` has no equivalent in a filter`;
+  const operand = operandOf(written, operator, bindings);
+  if (operand === null) return `\`${written}\` depends on the request, and a rule compares with a text`;
+  const compared = comparisonOf(operator, operand);
+  if (compared === null) return `\`${words.join(' ')}\` has no equivalent in a filter`;
   const bound = bindings.get(name);
   if (bound === null) return `\`$${name}\` depends on the request here`;
-  if (bound !== undefined && !bound.includes('$')) return constantCase(bound, operator, operand);
-  if (bound !== undefined) return `\`$${name}\` has other variables, which no rule compares`;
-  if (isByAddress(state, name)) return casesOfTable(state, name, { operator, operand });
-  if (operator === undefined) return state.maps.has(name) ? casesOfMap(state, name) : noFilter(name);
-  const filter = testOf(name, operator, operand);
-  return typeof filter === 'string' ? filter : [{ filter, bindings: new Map() }];
+  if (bound === undefined) return testOfVariable(state, name, { ...compared, directive });
+  const other = nameOf(bound);
+  if (other !== '') return testOfVariable(state, other, { ...compared, directive });
+  if (bound.includes('$')) return `\`$${name}\` has other variables, which no rule compares`;
+  const holds = constantHolds(bound, compared);
+  return typeof holds === 'string' ? holds : exactTest({ kind: 'constant', value: holds });
 }
 
-/** The case of a comparison with a variable that the address decides. */
-function casesOfTable(
-  state: NginxImport,
-  name: string,
-  { operator, operand }: { readonly operator: string | undefined; readonly operand: string },
-): readonly NginxCase[] | string {
-  const table = addressTable(state, name);
-  if (typeof table === 'string') return table;
-  const met: AddressSet[] = [];
-  for (const [value, addresses] of table) {
-    const cases = constantCase(value, operator, operand);
-    if (typeof cases === 'string') return cases;
-    if (cases.length > 0) met.push(addresses);
-  }
-  if (met.length === table.size) return [{ filter: EVERY_REQUEST, bindings: new Map() }];
-  if (met.length === 0) return [];
-  return [{ filter: { ...EVERY_REQUEST, ...addressFilter(uniteAddresses(met)) }, bindings: new Map() }];
+/** The words of a condition without its parentheses. */
+function wordsOf({ args }: NginxDirective): readonly string[] {
+  const words = [...args];
+  if (words[0]?.startsWith('(') === true) words[0] = words[0].slice(1);
+  if (words[0] === '') words.shift();
+  const last = words.at(-1) ?? '';
+  if (last.endsWith(')')) words[words.length - 1] = last.slice(0, -1);
+  // Of `= "")` the empty text and the parenthesis are one word, of `= "" )` two.
+  if (words.at(-1) === '' && words.length !== 3) words.pop();
+  return words;
 }
 
-/** The cases of a comparison whose value is known: every request, or none. */
-function constantCase(
+/** The text with which a variable is compared; `null`: it depends on the request. A regex has no variables. */
+function operandOf(written: string, operator: string | undefined, bindings: Bindings): string | null {
+  if (operator !== '=' && operator !== '!=') return written;
+  const pieces = valuePieces(written, bindings);
+  if (!pieces.every(({ kind }) => kind === 'text')) return null;
+  return pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
+}
+
+function comparisonOf(operator: string | undefined, operand: string): WrittenComparison | null {
+  if (operator === undefined)
+    return { comparison: { kind: 'set', operand: '', ignoreCase: false }, negated: false };
+  const [, not, kind] = /^(!?)(=|~\*?)$/.exec(operator) ?? [];
+  if (kind === undefined) return null;
+  const ignoreCase = kind === '~*';
+  return {
+    comparison: { kind: kind === '=' ? 'equals' : 'regex', operand, ignoreCase },
+    negated: not === '!',
+  };
+}
+
+/** Whether a comparison with a known value holds; a text is the reason why its regex cannot be read. */
+function constantHolds(
   value: string,
-  operator: string | undefined,
-  operand: string,
-): readonly NginxCase[] | string {
-  const every: readonly NginxCase[] = [{ filter: EVERY_REQUEST, bindings: new Map() }];
-  if (operator === undefined) return value !== '' && value !== '0' ? every : [];
-  const isNegated = operator.startsWith('!');
-  const ignoreCase = operator.endsWith('*');
-  if (operator === '=' || operator === '!=') return (value === operand) !== isNegated ? every : [];
+  { comparison: { kind, operand, ignoreCase }, negated }: WrittenComparison,
+): boolean | string {
+  if (kind === 'set') return value !== '' && value !== '0';
+  if (kind === 'equals') return (value === operand) !== negated;
   const test = regexText(operand);
   if (typeof test === 'string') return test;
-  return passes(ignoreCase ? withoutCase(test) : test, value) !== isNegated ? every : [];
+  return passes(ignoreCase ? withoutCase(test) : test, value) !== negated;
 }
 
-function noFilter(name: string): string {
-  return `no rule has a filter on \`$${name}\``;
-}
-
-/** The filter of one comparison. */
-function testOf(name: string, operator: string, operand: string): ImportedFilter | string {
-  const isNegated = operator.startsWith('!');
-  if (name === 'remote_addr' && (operator === '=' || operator === '!=')) {
-    const addresses = readAddresses(operand);
-    if (addresses === null) return `\`${operand}\` is no address`;
-    return { ...EVERY_REQUEST, [isNegated ? 'ipExcludes' : 'ipIncludes']: addresses };
+function testOfVariable(
+  state: NginxImport,
+  name: string,
+  compared: WrittenComparison & { readonly directive: NginxDirective },
+): NginxTest | string {
+  if (isRequestVariable(state, name) || !(state.maps.has(name) || state.geos.has(name))) {
+    const test = variableTest(state, name, compared);
+    if (typeof test === 'string') return test;
+    const exact = exactTest(test.condition);
+    if (typeof exact === 'string' || test.wider === undefined) return exact;
+    return { ...exact, rest: null, differences: [test.wider] };
   }
-  const isHost = HOST_VARIABLES.includes(name);
-  if (!isHost && !PATH_VARIABLES.includes(name)) return noFilter(name);
-  const test = comparison(operator.replace('!', ''), operand, isHost);
-  if (typeof test === 'string') return test;
-  const field = `${isHost ? 'host' : 'path'}${isNegated ? 'Excludes' : 'Includes'}`;
-  return { ...EVERY_REQUEST, [field]: [test] };
+  const paths = compared.comparison.kind === 'set' ? pathCases(state, name) : null;
+  if (paths !== null) return paths;
+  const table = tableOf(state, name);
+  if (typeof table === 'string') return table;
+  return tableTest(table, name, compared);
 }
 
-function comparison(operator: string, operand: string, isHost: boolean): TextTest | string {
-  if (operator === '=') return equalsText(isHost ? operand.toLowerCase() : operand);
-  if (isHost) {
-    const test = regexText(operand);
-    return typeof test === 'string' ? test : (literalHost(operand) ?? withoutCase(test));
+/** The test of a condition. */
+function exactTest(condition: ImportedCondition): NginxTest | string {
+  const met = filtersOf(condition);
+  const others = filtersOf({ kind: 'not', of: condition });
+  if (!met.ok) return met.reason;
+  const cases = met.filters.map((filter) => ({
+    filter: shortened(filter),
+    bindings: new Map<string, string>(),
+  }));
+  const facts = met.filters.flatMap((filter) => filter.facts);
+  return {
+    cases,
+    rest: others.ok ? others.filters.map(shortened) : null,
+    differences: differencesOf(facts),
+    guards: guardFilters(cases.map(({ filter }) => filter)),
+  };
+}
+
+/** The filter with its addresses in the shorter of both forms. */
+export function shortened(filter: ImportedFilter): ImportedFilter {
+  return filter.ipIncludes === null ? filter : { ...filter, ...addressFilter(filter.ipIncludes) };
+}
+
+/** The test of a comparison with the variable of a table: a case for each value, where the body names the variable. */
+function tableTest(
+  table: ValueTable,
+  name: string,
+  { directive, ...compared }: WrittenComparison & { readonly directive: NginxDirective },
+): NginxTest | string {
+  const accepted = new Set<string>();
+  for (const value of [...table.steps.map((step) => step.value), table.fallback]) {
+    const holds = valueHolds(value, compared);
+    if (typeof holds === 'string') return `${holds}, a value of \`$${name}\``;
+    if (holds) accepted.add(value);
   }
-  const reason = regexText(operand);
-  return pathRegex(operand, operator === '~*') ?? String(reason);
-}
-
-/** A host regex that is a literal: `^www\.example\.com$`. */
-function literalHost(source: string): TextTest | null {
-  const body = /^\^((?:[a-z0-9-]|\\\.)+)\$$/i.exec(source)?.[1];
-  return body === undefined ? null : equalsText(body.replaceAll('\\', '').toLowerCase());
-}
-
-/** Words in a `map` that are no values of its source. */
-const MAP_WORDS = ['default', 'hostnames', 'include', 'volatile'];
-
-/** The cases in which a variable of a `map` is neither empty nor `0`. */
-export function casesOfMap(state: NginxImport, name: string): readonly NginxCase[] | string {
-  const map = state.maps.get(name)!;
-  const source = (map.args[0] ?? '').replace(/[${}]/g, '');
-  const isHost = HOST_VARIABLES.includes(source);
-  if (!isHost && !PATH_VARIABLES.includes(source)) return `${noFilter(source)}, the source of \`$${name}\``;
-  const entries = map.block ?? [];
-  const isTrue = (value: string): boolean => value !== '' && value !== '0';
-  const fallback = entries.find((one) => one.name === 'default')?.args[0] ?? '';
-  if (isTrue(fallback))
-    return `\`$${name}\` is set for every ${isHost ? 'host' : 'path'} (\`default ${fallback}\`)`;
+  const whole = exactTest(conditionWhere(table, (value) => accepted.has(value)));
+  if (typeof whole === 'string' || !namesVariable(directive.block ?? [], name)) return whole;
   const cases: NginxCase[] = [];
-  const hasNames = entries.some((one) => one.name === 'hostnames');
-  // Exact values win over regexes, whatever their order.
-  const literal = entries.filter((one) => !one.name.startsWith('~') && !MAP_WORDS.includes(one.name));
-  const regexes = entries.filter((one) => one.name.startsWith('~'));
+  for (const value of accepted) {
+    const own = filtersOf(conditionWhere(table, (one) => one === value));
+    if (!own.ok) return own.reason;
+    for (const filter of own.filters)
+      cases.push({ filter: shortened(filter), bindings: new Map([[name, value]]) });
+  }
+  return { ...whole, cases };
+}
+
+/** Whether a value of a table is one for which the comparison holds. With variables it is not empty if it has other text too. */
+function valueHolds(value: string, compared: WrittenComparison): boolean | string {
+  if (!value.includes('$')) return constantHolds(value, compared);
+  const isFilled = valuePieces(value, new Map()).some((piece) => piece.kind === 'text');
+  return compared.comparison.kind === 'set' && isFilled ? true : `\`${value}\` depends on the request`;
+}
+
+/** Whether directives use a variable. */
+function namesVariable(block: readonly NginxDirective[], name: string): boolean {
+  const used = block.flatMap(({ args }) => args.flatMap((arg) => valuePieces(arg, new Map())));
+  return used.some((piece) => piece.kind === 'variable' && piece.name === name);
+}
+
+/**
+ * A `map` over hosts or paths in which every key has a value that is neither empty nor `0`: a case for each key, in order, so that a
+ * list of hundreds of redirects needs no exceptions. `null`: another form.
+ */
+function pathCases(state: NginxImport, name: string): NginxTest | string | null {
+  const map = state.maps.get(name);
+  const source = nameOf(map?.args[0] ?? '');
+  const isHost = HOST_VARIABLES.includes(source);
+  if (map === undefined || !(isHost || PATH_VARIABLES.includes(source))) return null;
+  const entries = map.block ?? [];
+  const keys = entries.filter((one) => !MAP_WORDS.includes(one.name));
+  const isTrue = ({ args: [value = ''] }: NginxDirective): boolean => value !== '' && value !== '0';
+  const fallback = entries.find((one) => one.name === 'default');
+  const isPlain = keys.every((one) => isTrue(one) && one.unread === undefined);
+  if (
+    !isPlain ||
+    (fallback !== undefined && isTrue(fallback)) ||
+    entries.some((one) => one.unread !== undefined)
+  )
+    return null;
+  const literal = keys.filter((one) => !one.name.startsWith('~'));
   // Each text without case is a regex, of which a domain has room for a few dozen.
   const hasMany = !isHost && literal.length > MAX_CASELESS_KEYS;
-  const differences = hasMany ? `paths of \`$${name}\` are compared with case; nginx ignores it` : undefined;
-  for (const entry of [...literal, ...regexes]) {
-    const value = entry.args[0] ?? '';
-    if (!isTrue(value)) return `\`${entry.name}\` of \`$${name}\` is an exception, which has no equivalent`;
-    const isExact = hasMany && !entry.name.startsWith('~');
-    const test = isExact ? equalsText(entry.name.replace(/^\\/, '')) : mapTest(entry.name, isHost, hasNames);
-    if (typeof test === 'string') return test;
-    const filter = { ...EVERY_REQUEST, [isHost ? 'hostIncludes' : 'pathIncludes']: [test] };
-    cases.push({
-      filter,
-      bindings: new Map([[name, value]]),
-      ...(differences === undefined ? {} : { differences }),
-    });
-  }
-  return cases;
-}
-
-/** The test of one entry; literal values are compared without case. */
-function mapTest(key: string, isHost: boolean, hasNames: boolean): TextTest | string {
-  if (key.startsWith('~')) {
-    const source = key.slice(key[1] === '*' ? 2 : 1);
-    const test = isHost ? comparison('~', source, true) : pathRegex(source, key[1] === '*');
-    return test ?? `\`${key}\` is not in RE2 syntax`;
-  }
-  const text = key.startsWith('\\') ? key.slice(1) : key;
-  if (isHost && hasNames && text.startsWith('*.')) return endsWithText(text.slice(1).toLowerCase());
-  if (isHost) {
-    const host = normalizeName(text);
-    return host === null ? `\`${text}\` is no host name` : equalsText(host);
-  }
-  // Paths without letters have no case.
-  return /[a-z]/i.test(text) ? withoutCase(equalsText(text)) : equalsText(text);
-}
-
-// Variables that the visitor's address alone decides: `geo`, and `map` over one of them or over the address. In: the tables of a configuration.
-// Out: the addresses for which such a variable has each of its values.
-
-/** The addresses of each value; together they are all addresses. */
-export type AddressTable = ReadonlyMap<string, AddressSet>;
-
-/** The name of the variable that a text is; empty: it is another text. */
-function nameOf(text: string): string {
-  return /^\$(?:(\w+)|\{(\w+)\})$/.exec(text)?.slice(1).join('') ?? '';
-}
-
-/** Whether a variable is one of `geo`, or of a `map` that ends in one or in the address. */
-function isByAddress(state: NginxImport, name: string, seen: readonly string[] = []): boolean {
-  if (state.geos.has(name) || (name === 'remote_addr' && seen.length > 0)) return true;
-  const map = state.maps.get(name);
-  if (map === undefined || seen.includes(name)) return false;
-  return isByAddress(state, nameOf(map.args[0] ?? ''), [...seen, name]);
-}
-
-/** The table of a variable that `isByAddress`; a text is the reason why it cannot be read. */
-function addressTable(state: NginxImport, name: string): AddressTable | string {
-  const geo = state.geos.get(name);
-  if (geo !== undefined) return readGeo(geo, name);
-  const map = state.maps.get(name)!;
-  const from = nameOf(map.args[0] ?? '');
-  if (from === 'remote_addr') return readAddressMap(map, name);
-  const source = addressTable(state, from);
-  if (typeof source === 'string') return source;
-  const parts: [string, AddressSet][] = [];
-  for (const [value, addresses] of source) {
-    const mapped = mapValue(map.block ?? [], value);
-    if (mapped === null) return `\`$${name}\` has entries that rules cannot read`;
-    parts.push([mapped, addresses]);
-  }
-  return united(parts);
-}
-
-/** Marks the tables of a variable as carried over. */
-export function useTables(state: NginxImport, name: string): void {
-  const geo = state.geos.get(name);
-  const map = state.maps.get(name);
-  const table = geo ?? map;
-  if (table !== undefined) entryOf(state, table);
-  if (geo === undefined && map !== undefined && isByAddress(state, name))
-    useTables(state, nameOf(map.args[0] ?? ''));
-}
-
-/** Sets of one value joined. */
-function united(parts: readonly (readonly [string, AddressSet])[]): AddressTable {
-  const sets = new Map<string, AddressSet[]>();
-  for (const [value, addresses] of parts) {
-    const known = sets.get(value);
-    if (known === undefined) sets.set(value, [addresses]);
-    else known.push(addresses);
-  }
-  return new Map([...sets].map(([value, all]) => [value, uniteAddresses(all)]));
-}
-
-/** Reads a `geo`: the longest prefix of an address decides, whatever the order; of equal ones the last. */
-function readGeo({ args, block }: NginxDirective, name: string): AddressTable | string {
-  if (args.length > 1 && nameOf(args[0]!) !== 'remote_addr') return `no rule has a filter on \`${args[0]}\``;
-  const byLength = new Map<number, Map<string, { readonly value: string; readonly addresses: AddressSet }>>();
-  let fallback = '';
-  const isRanges = block?.some((one) => one.name === 'ranges') === true;
-  for (const { name: key, args: values, unread } of block ?? []) {
-    const [value = ''] = values;
-    if (key === 'ranges') continue;
-    if (unread !== undefined) return `a file of \`$${name}\` was not read`;
-    if (key === 'default') {
-      fallback = value;
+  const cases: NginxCase[] = [];
+  for (const key of [...literal, ...keys.filter((one) => one.name.startsWith('~'))]) {
+    const value = key.args[0] ?? '';
+    const bindings = new Map([[name, value]]);
+    if (hasMany && !key.name.startsWith('~')) {
+      const tests = [equalsText(key.name.replace(/^\\/, ''))];
+      cases.push({ filter: { ...EVERY_REQUEST, pathIncludes: tests }, bindings });
       continue;
     }
-    const addresses = readAddresses(key);
-    if (addresses === null) return `\`${key}\` of \`$${name}\` has no equivalent`;
-    const length = isRanges ? 0 : Number(/\/(\d+)$/.exec(key)?.[1] ?? (addresses.v4.length > 0 ? 32 : 128));
-    const own = byLength.get(length) ?? new Map();
-    own.set(addressKey(addresses), { value, addresses });
-    byLength.set(length, own);
+    const one = tableOf(withMap(state, name, { ...map, block: [...entries.filter(isWord), key] }), name);
+    if (typeof one === 'string') return one;
+    const own = filtersOf(conditionWhere(one, (text) => text === value));
+    if (!own.ok) return own.reason;
+    for (const filter of own.filters) cases.push({ filter, bindings });
   }
-  const parts: [string, AddressSet][] = [];
-  let decided = NO_ADDRESSES;
-  for (const [, own] of [...byLength].sort(([one], [other]) => other - one)) {
-    const entries = [...own.values()];
-    if (isRanges && overlap(entries.map(({ addresses }) => addresses)))
-      return `ranges of \`$${name}\` overlap, which has no equivalent`;
-    for (const [value, set] of united(entries.map((one) => [one.value, one.addresses])))
-      parts.push([value, subtractAddresses(set, decided)]);
-    decided = uniteAddresses([decided, ...entries.map(({ addresses }) => addresses)]);
-  }
-  parts.push([fallback, subtractAddresses(ALL_ADDRESSES, decided)]);
-  return united(parts.filter(([, set]) => !isEmptySet(set)));
+  const difference = `paths of \`$${name}\` are compared with case; nginx ignores it`;
+  return {
+    cases,
+    rest: null,
+    differences: hasMany ? [difference] : [],
+    guards: hasMany ? difference : cases.map(({ filter }) => filter),
+  };
 }
 
-/** Reads a `map` over the address, which it compares as text. */
-function readAddressMap({ block }: NginxDirective, name: string): AddressTable | string {
-  const parts: [string, AddressSet][] = [];
-  let fallback = '';
-  for (const { name: key, args, unread } of block ?? []) {
-    const [value = ''] = args;
-    const addresses = readAddresses(key);
-    if (key === 'default') fallback = value;
-    else if (unread !== undefined || addresses === null || value.includes('$'))
-      return `\`${key}\` of \`$${name}\` has no equivalent`;
-    else if (addressEntries(addresses)[0] === key.toLowerCase() && /^[\da-f.:]+$/i.test(key))
-      parts.push([value, addresses]);
-  }
-  if (fallback.includes('$')) return `\`${fallback}\` of \`$${name}\` has no equivalent`;
-  const decided = uniteAddresses(parts.map(([, addresses]) => addresses));
-  return united([...parts, [fallback, subtractAddresses(ALL_ADDRESSES, decided)]]);
+function isWord({ name }: NginxDirective): boolean {
+  return name === 'hostnames';
 }
 
-/** One interval as text. */
-function addressKey({ v4, v6 }: AddressSet): string {
-  return [...v4, ...v6].map(({ first, last }) => `${v4.length} ${first} ${last}`).join();
+/** The configuration with another `map` of a name. */
+function withMap(state: NginxImport, name: string, map: NginxDirective): NginxImport {
+  return { ...state, maps: new Map(state.maps).set(name, map) };
 }
 
-/** Whether two of the sets, each one interval, have an address in common. */
-function overlap(sets: readonly AddressSet[]): boolean {
-  return (['v4', 'v6'] as const).some((family) => {
-    const ranges = sets.flatMap((one) => one[family]);
-    ranges.sort((one, other) => (one.first < other.first ? -1 : 1));
-    return ranges.some((range, index) => index > 0 && range.first <= ranges[index - 1]!.last);
-  });
+/**
+ * Filters that each request passes for which the condition holds in nginx. Of a parameter or a cookie that a name decides twice, in
+ * another case or encoded, a rule may miss the value that nginx reads: it refuses where one value of the name is another than the
+ * one that is let in, and a text that must be present refuses nobody who writes its name otherwise.
+ */
+function guardFilters(filters: readonly ImportedFilter[]): readonly ImportedFilter[] | string {
+  const guards: ImportedFilter[] = [];
+  for (const filter of filters) {
+    let own: readonly (readonly ImportedFact[])[] = [[]];
+    for (const fact of filter.facts) {
+      const ways = guardFacts(fact, filter.facts);
+      if (typeof ways === 'string') return ways;
+      own = own.flatMap((facts) => ways.map((way) => [...facts, way]));
+    }
+    for (const facts of own) guards.push({ ...filter, facts });
+    if (guards.length > MAX_ALTERNATIVES)
+      return `the condition has more than ${MAX_ALTERNATIVES} alternatives`;
+  }
+  return guards;
 }
 
-/** The value that a `map` has for a value of its source; `null`: an entry cannot be read, or names a variable. */
-function mapValue(entries: readonly NginxDirective[], value: string): string | null {
-  let found: string | undefined;
-  const wanted = value.toLowerCase();
-  for (const { name, args, unread } of entries) {
-    if (unread !== undefined || name === 'hostnames') return null;
-    if (name.startsWith('~') || ['default', 'volatile'].includes(name)) continue;
-    if (found === undefined && name.replace(/^\\/, '').toLowerCase() === wanted) found = args[0] ?? '';
+/** The tests of which a request passes one at least where it passes the given one in nginx. */
+function guardFacts(fact: ImportedFact, all: readonly ImportedFact[]): readonly ImportedFact[] | string {
+  if (!('condition' in fact)) return [fact];
+  const { member, condition } = fact;
+  const isHeader = member === 'headers';
+  if (isHeader && (isPositive(condition) || isAboutEmpty(condition))) return [fact];
+  // An exception from what a header must be for a refusal: who sends both can send the exception alone.
+  if (isHeader && all.some((other) => asksFor(other, condition.name))) return [fact];
+  if (!isPositive(condition)) {
+    const complement = complementOf(fact);
+    if (complement !== null) return [fact, complement];
+    if (isHeader || condition.op === 'absent') return [fact];
+    return `another value of \`${condition.name}\` beside one that is let in would pass`;
   }
-  for (const { name, args } of entries) {
-    if (found !== undefined || !name.startsWith('~')) continue;
-    const ignoreCase = name[1] === '*';
-    const test = regexText(name.slice(ignoreCase ? 2 : 1));
-    if (typeof test === 'string') return null;
-    if (passes(ignoreCase ? withoutCase(test) : test, value)) found = args[0] ?? '';
-  }
-  found ??= entries.find(({ name }) => name === 'default')?.args[0] ?? '';
-  return found.includes('$') ? null : found;
+  const variable = `$${member === 'query' ? 'arg' : 'cookie'}_${condition.name}`;
+  return `\`${variable}\`: nginx ignores the case of the name, so that \`${condition.name.toUpperCase()}\` would pass a rule`;
+}
+
+/** Whether a test asks for a header. */
+function asksFor(fact: ImportedFact, name: string): boolean {
+  return fact.member === 'headers' && fact.condition.name === name && isPositive(fact.condition);
 }

@@ -24,6 +24,8 @@ export interface NginxImport {
   readonly geos: ReadonlyMap<string, NginxDirective>;
   /** `limit_req_zone` by the name of the zone. */
   readonly zones: ReadonlyMap<string, NginxDirective>;
+  /** Names of headers may have `_`, which variables do not distinguish from `-`. */
+  readonly hasUnderscores: boolean;
 }
 
 /** Requests that end before rules which nginx evaluates later and edgeplan earlier. */
@@ -141,6 +143,8 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
     if (directive.unread !== undefined) markMissing(entry, directive.unread);
     else if (NEEDLESS.has(directive.name) || TUNING.test(directive.name))
       markNeedless(entry, 'it sets up nginx itself');
+    else if (directive.name.startsWith('auth_') && directive.args[0] === 'off')
+      markNeedless(entry, 'it asks for nothing');
     else if (GUARD_PARTS.test(directive.name)) markNeedless(entry, 'it sets up the guard that names it');
     else if (HEADER_DIRECTIVES.includes(directive.name))
       markMissing(entry, 'other blocks answer the requests of its block, as rules have them');
@@ -164,4 +168,27 @@ export function reportRest(state: NginxImport, directives: readonly NginxDirecti
 /** States a difference once for each entry. */
 export function differ(entry: DraftEntry, reasons: readonly string[]): void {
   for (const reason of reasons) markDifference(entry, reason);
+}
+
+const HEADER_NOTE =
+  'conditions on headers compare each line of a repeated header; nginx joins the lines with `, ` or reads the first, as its version does';
+const COUNTRY_NOTE = 'countries are those of the database of the edge, which may differ from that of nginx';
+
+/** Of rules that a guard has beside its first. */
+export const REPEATED_NOTE =
+  'a header, parameter or cookie that must have a value has a second rule with a regex: it refuses requests that repeat the name with another value';
+
+/** Adds a note once. */
+export function note({ draft }: NginxImport, text: string): void {
+  if (!draft.notes.includes(text)) draft.notes.push(text);
+}
+
+/** Adds what is true of every condition on headers or countries to the notes, if a filter has one. */
+export function noteFilters(state: NginxImport, filters: readonly ImportedFilter[]): void {
+  const asksHeader = filters.some(({ facts }) => facts.some(({ member }) => member === 'headers'));
+  const asksCountry = filters.some(
+    ({ countryIncludes, countryExcludes }) => countryIncludes !== null || countryExcludes.length > 0,
+  );
+  if (asksHeader) note(state, HEADER_NOTE);
+  if (asksCountry) note(state, COUNTRY_NOTE);
 }

@@ -6,12 +6,13 @@ import { REDIRECT_STATUSES } from '../../../base/vocabulary/vocabulary.ts';
 import { addRule, type DraftEntry, markMissing, markNeedless } from '../draft.ts';
 import { ruleFields } from '../filter.ts';
 import { passes } from '../text-test.ts';
-import { casesOfIf } from './conditions.ts';
+import { testOfIf } from './conditions.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 import { hostFilter } from './redirects.ts';
 import type { NginxServer } from './servers.ts';
 import {
+  asksVisitor,
   isUpgrade,
   matchesAll,
   type RedirectTarget,
@@ -147,11 +148,11 @@ function ifAnswer(
   known: Known,
 ): WholeAnswer | null | 'depends' {
   const { host } = known;
-  const cases = casesOfIf(state, directive, known.bindings);
-  if (typeof cases === 'string') return 'depends';
-  for (const { filter, bindings } of cases) {
+  const test = testOfIf(state, directive, known.bindings);
+  if (typeof test === 'string') return 'depends';
+  for (const { filter, bindings } of test.cases) {
     if (filter.pathIncludes !== null || filter.pathExcludes.length > 0 || bindings.size > 0) return 'depends';
-    if (filter.ipIncludes !== null || filter.ipExcludes !== null || filter.facts.length > 0) return 'depends';
+    if (asksVisitor(filter)) return 'depends';
     const isIncluded = filter.hostIncludes?.some((test) => passes(test, host)) ?? true;
     if (!isIncluded || filter.hostExcludes.some((test) => passes(test, host))) continue;
     const body = directive.block ?? [];

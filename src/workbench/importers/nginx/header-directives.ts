@@ -6,11 +6,11 @@
 import type { HeaderOp, HeaderSide, HeaderVariable } from '../../../base/vocabulary/vocabulary.ts';
 import { judgeHeaderName, judgeHeaderValue } from '../../../rules/model/header-values.ts';
 import { markDifference, markMissing, markNeedless } from '../draft.ts';
-import type { ImportedFilter } from '../filter.ts';
-import { casesOfMap } from './conditions.ts';
+import { filtersOf, type ImportedFilter } from '../filter.ts';
 import { entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
-import { type Bindings, valuePieces, withoutAll } from './targets.ts';
+import { conditionWhere, tableOf, useTables } from './tables.ts';
+import { type Bindings, valuePieces } from './targets.ts';
 
 /** One change of a message. */
 export interface NginxHeaderChange {
@@ -172,28 +172,29 @@ function mappedHeader(
   },
 ): readonly NginxHeaderChange[] {
   const [name = ''] = directive.args;
-  const map = state.maps.get(variable)!;
-  const hasZero = map.block?.some(({ args }) => args[0] === '0') === true;
-  const cases = hasZero ? `\`$${variable}\` has the value \`0\`` : casesOfMap(state, variable);
+  const table = tableOf(state, variable);
+  if (typeof table === 'string') {
+    markMissing(entryOf(state, directive), table);
+    return [];
+  }
   const changes: NginxHeaderChange[] = [];
-  const taken: ImportedFilter[] = [];
-  for (const one of typeof cases === 'string' ? [] : cases) {
-    const read = templateOf(one.bindings.get(variable) ?? '', bindings);
-    if (!read.ok || one.differences !== undefined) {
-      markMissing(entryOf(state, directive), read.ok ? one.differences! : read.reason);
+  const values = new Set([...table.steps.map(({ value }) => value), table.fallback]);
+  // nginx sends no header without a value.
+  values.delete('');
+  for (const value of values) {
+    const read = templateOf(value, bindings);
+    const cases = filtersOf(conditionWhere(table, (one) => one === value));
+    if (!read.ok || !cases.ok) {
+      markMissing(entryOf(state, directive), read.ok ? (cases as { reason: string }).reason : read.reason);
       return [];
     }
-    // The first case that holds counts.
-    const within = withoutAll(one.filter, taken);
-    taken.push(one.filter);
-    if (typeof within === 'string') markMissing(entryOf(state, directive), within);
-    if (within === null || typeof within === 'string') continue;
     const differences = [...always, ...read.differences];
-    const change = { op, name, value: read.value, directive, differences, within };
-    changes.push(...changeOf(state, 'response', change));
+    for (const within of cases.filters) {
+      const change = { op, name, value: read.value, directive, differences, within };
+      changes.push(...changeOf(state, 'response', change));
+    }
   }
-  if (typeof cases === 'string') markMissing(entryOf(state, directive), cases);
-  else entryOf(state, map);
+  useTables(state, variable);
   return changes;
 }
 

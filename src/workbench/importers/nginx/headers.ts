@@ -9,7 +9,7 @@ import { type DraftEntry, markMissing, markNeedless, shareRule, tryRule } from '
 import type { ImportedFact } from '../facts.ts';
 import { bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
 import type { TextTest } from '../text-test.ts';
-import { casesOfIf } from './conditions.ts';
+import { testOfIf } from './conditions.ts';
 import { differ, entryOf, HEADER_DIRECTIVES, type NginxImport } from './context.ts';
 import { type HeaderBlocks, headerChanges, type NginxHeaderChange } from './header-directives.ts';
 import type { NginxDirective } from './parse-nginx.ts';
@@ -90,11 +90,9 @@ function dividedByIfs(state: NginxImport, scope: HeaderScope): readonly HeaderSc
   for (const directive of [...block].reverse()) {
     const own = directive.block?.filter(({ name }) => HEADER_DIRECTIVES.includes(name)) ?? [];
     if (directive.name !== 'if' || own.length === 0) continue;
-    const cases = casesOfIf(state, directive, scope.bindings);
-    const reason =
-      typeof cases === 'string' ? cases : cases.find((one) => one.differences !== undefined)?.differences;
-    const lost = reason === undefined ? [] : [reason];
-    for (const { filter, bindings } of typeof cases === 'string' || lost.length > 0 ? [] : cases) {
+    const test = testOfIf(state, directive, scope.bindings);
+    const lost = typeof test === 'string' ? [test] : [...test.differences];
+    for (const { filter, bindings } of typeof test === 'string' || lost.length > 0 ? [] : test.cases) {
       const both = bothFilters(scope.filter, filter);
       const left = both === null || typeof both === 'string' ? both : withoutAll(both, taken);
       if (typeof left === 'string') lost.push(left);

@@ -54,6 +54,7 @@ export function importNginx(
     maps: byArgument(http, 'map', 1),
     geos: byArgument(http, 'geo', -1),
     zones: zonesOf(http),
+    hasUnderscores: hasUnderscores(top),
   };
   const read = http.filter(({ name, block }) => name === 'server' && block !== null).map(readServer);
   const servers = read.map((one) => withFiniteNames(one, read));
@@ -121,6 +122,13 @@ function zonesOf(http: readonly NginxDirective[]): ReadonlyMap<string, NginxDire
     if (zone !== undefined) zones.set(zone.split(':')[0]!, one);
   }
   return zones;
+}
+
+function hasUnderscores(directives: readonly NginxDirective[]): boolean {
+  return directives.some(
+    ({ name, args, block }) =>
+      (name === 'underscores_in_headers' && args[0] === 'on') || hasUnderscores(block ?? []),
+  );
 }
 
 /** Translates all servers; a refusal when no host is known. */
@@ -224,7 +232,7 @@ export const NGINX: Importer = {
   files: 'nginx.conf or files of sites; - is stdin',
   summary: 'translate an nginx configuration to an edge file',
   description:
-    'Translates server names, locations, return, rewrite, if and map over host and path, allow and deny, limit_req, ' +
+    'Translates server names, locations, return, rewrite, if, map and geo, allow and deny, limit_except, limit_req, ' +
     'proxy_pass, upstream, and what changes headers. Includes are read below the folder of nginx.conf, which stands for /etc/nginx.',
   examples: [
     'edgeplan import nginx /etc/nginx/nginx.conf -o edge.yaml',

@@ -4,9 +4,17 @@
  */
 import { addDrop, addGuard, answerWith, type DraftEntry, markDifference, markNeedless } from '../draft.ts';
 import { bothFilters, type ImportedFilter } from '../filter.ts';
-import { answersRefusal } from './access.ts';
-import { casesOfIf, useTables } from './conditions.ts';
-import { differ, entryOf, loseDirective, type NginxImport } from './context.ts';
+import { type NginxCase, type NginxTest, testOfIf } from './conditions.ts';
+import {
+  differ,
+  entryOf,
+  loseDirective,
+  type NginxImport,
+  note,
+  noteFilters,
+  REPEATED_NOTE,
+} from './context.ts';
+import { answersItself } from './guards.ts';
 import type { NginxDirective } from './parse-nginx.ts';
 import { groupsOf } from './path-groups.ts';
 import { listRedirects } from './redirect-lists.ts';
@@ -19,6 +27,7 @@ import {
   returnedRedirect,
   runRewrite,
 } from './redirects.ts';
+import { useTables } from './tables.ts';
 import {
   commonBindings,
   hasHost,
@@ -129,50 +138,124 @@ function runGroupedIf(state: NginxImport, directive: NginxDirective, world: Rewr
 const PLAIN =
   /^\(\s*\$(?:scheme (?:= http|!= https)|(?:http_)?x_forwarded_proto (?:= http|!= https)|http_x_forwarded_proto (?:= http|!= https)|https (?:= |!= on)|server_port (?:= 80|!= 443)|ssl_protocol = ?)\s*\)$/;
 
+/** Whether the body of an `if` acts on plain http alone. What refuses there has a filter on the scheme. */
+function isOnPlain({ args, block }: NginxDirective): boolean {
+  const text = args.join(' ');
+  if (!PLAIN.test(text)) return false;
+  return !(text.includes('$scheme') && answersItself(block ?? []));
+}
+
 /** Runs the body of an `if` for each case of its condition. */
 function runIf(state: NginxImport, directive: NginxDirective, world: RewriteScope): Worlds {
   const body = directive.block ?? [];
-  if (PLAIN.test(directive.args.join(' '))) {
+  if (isOnPlain(directive)) {
     runDirectives(state, body, { ...world, onPlain: true });
     return { going: [withUnknown(world, body)], stopped: [] };
   }
-  const cases = casesOfIf(state, directive, world.bindings);
+  const test = testOfIf(state, directive, world.bindings);
+  if (typeof test === 'string') return loseIf(state, directive, { world, reason: test });
+  const cases = answersItself(body) ? guardCases(test) : test.cases;
   if (typeof cases === 'string') return loseIf(state, directive, { world, reason: cases });
-  if (cases.some(({ differences }) => differences !== undefined)) {
-    const reason = cases.find(({ differences }) => differences !== undefined)!.differences!;
-    if (answersRefusal(body)) return loseIf(state, directive, { world, reason });
-    markDifference(entryOf(state, directive), reason);
-  }
-  const table = /^\(?\s*\$\{?(\w+)/.exec(directive.args.join(' '))?.[1];
-  if (table !== undefined) useTables(state, table);
-  const going: RewriteScope[] = [];
-  const stopped: RewriteScope[] = [];
-  let rest: RewriteScope | null = world;
-  let isExact = true;
-  let isMet = false;
+  const isExact = test.differences.length === 0;
+  if (!isExact && body.some((one) => one.name === 'rewrite' && isChained(one)))
+    return loseIf(state, directive, { world, reason: test.differences[0]! });
+  const inner = innerWorlds(world, cases);
+  if (typeof inner === 'string') return loseIf(state, directive, { world, reason: inner });
+  const variable = /^\(?\s*\$\{?(\w+)/.exec(directive.args.join(' '))?.[1];
+  if (variable !== undefined) useTables(state, variable);
+  noteFilters(
+    state,
+    inner.map(({ filter }) => filter),
+  );
+  if (cases.length > test.cases.length) note(state, REPEATED_NOTE);
+  differ(entryOf(state, directive), inner.length > 0 ? test.differences : []);
+  const others = isExact ? restOf(world, test) : null;
+  // Drop rules come first, so that what follows may act on their requests too.
+  const isRefused = others !== null && others.length > 0 && body.every(isRefusal);
+  return runCases(state, directive, { world, inner, others: isRefused ? [world] : others });
+}
+
+function isRefusal({ name, args }: NginxDirective): boolean {
+  return name === 'return' && /^[45]\d\d$/.test(args[0] ?? '');
+}
+
+/** The cases of a guard; a text is the reason why no filters have all its requests. */
+function guardCases({ guards }: NginxTest): readonly NginxCase[] | string {
+  if (typeof guards === 'string') return guards;
+  return guards.map((filter) => ({ filter, bindings: new Map() }));
+}
+
+/** Whether a `rewrite` changes the path for the directives after it. */
+function isChained(directive: NginxDirective): boolean {
+  return (directive.args[2] ?? '') === '' && !isRedirect(directive);
+}
+
+/** The worlds of an `if` inside another; a text: a case has no filter there. */
+function innerWorlds(world: RewriteScope, cases: readonly NginxCase[]): readonly RewriteScope[] | string {
+  const worlds: RewriteScope[] = [];
   for (const { filter, bindings } of cases) {
     const both = bothFilters(world.filter, filter);
+    if (typeof both === 'string') return both;
     if (both === null) continue;
-    isMet = true;
-    if (typeof both === 'string') return loseIf(state, directive, { world, reason: both });
-    const inner = { ...narrowed(world, both), bindings: new Map([...world.bindings, ...bindings]) };
-    const after = runDirectives(state, body, inner);
-    const isUnchanged = after.stopped.length === 0 && after.going.every((one) => sameState(one, inner));
-    if (isUnchanged && after.going.length > 0 && bindings.size === 0) continue;
-    going.push(...after.going);
-    stopped.push(...after.stopped);
-    const left =
-      rest === null || cases.length > MAX_WORLDS ? 'too many cases' : withoutRequests(rest.filter, filter);
-    if (left === null) rest = null;
-    else if (typeof left === 'string') isExact = false;
-    else rest = narrowed(rest!, left);
-    if (rest !== null && rest.hosts.length === 0 && !rest.hasOtherHosts && world.hosts.length > 0)
-      rest = null;
+    worlds.push({ ...narrowed(world, both), bindings: new Map([...world.bindings, ...bindings]) });
   }
-  if (!isMet) markNeedless(entryOf(state, directive), 'no request meets its condition');
-  if (isExact || rest === null) return { going: [...going, ...(rest === null ? [] : [rest])], stopped };
-  if (stopped.length > 0) markDifference(entryOf(state, directive), 'what follows acts on its requests too');
-  return { going: [forgetting(world, going)], stopped: [] };
+  return worlds;
+}
+
+/** The worlds of the requests that do not meet a condition; `null`: no filters have them. */
+function restOf(world: RewriteScope, { cases, rest }: NginxTest): readonly RewriteScope[] | null {
+  if (rest !== null) {
+    const worlds = innerWorlds(
+      world,
+      rest.map((filter) => ({ filter, bindings: new Map() })),
+    );
+    return typeof worlds === 'string' ? null : worlds.filter((one) => !isEmptied(world, one));
+  }
+  let left: RewriteScope | null = world;
+  for (const { filter } of cases) {
+    if (cases.length > MAX_WORLDS) return null;
+    const others = withoutRequests(left.filter, filter);
+    if (typeof others === 'string') return null;
+    left = others === null ? null : narrowed(left, others);
+    if (left === null || isEmptied(world, left)) return [];
+  }
+  return [left];
+}
+
+/** Whether a world has none of the hosts of the one it is of. */
+function isEmptied(world: RewriteScope, { hosts, hasOtherHosts }: RewriteScope): boolean {
+  return hosts.length === 0 && !hasOtherHosts && world.hosts.length > 0;
+}
+
+/** Runs a body in the worlds that meet its condition; `others`: those that do not, `null`: unknown. */
+function runCases(
+  state: NginxImport,
+  directive: NginxDirective,
+  {
+    world,
+    inner,
+    others,
+  }: {
+    readonly world: RewriteScope;
+    readonly inner: readonly RewriteScope[];
+    readonly others: readonly RewriteScope[] | null;
+  },
+): Worlds {
+  const body = directive.block ?? [];
+  const entry = entryOf(state, directive);
+  if (inner.length === 0) {
+    markNeedless(entry, 'no request meets its condition');
+    return { going: [world], stopped: [] };
+  }
+  const after = inner.map((one) => runDirectives(state, body, one));
+  const going = after.flatMap((one) => one.going);
+  const stopped = after.flatMap((one) => one.stopped);
+  // What changes nothing needs no world of its own.
+  const isUnchanged = stopped.length === 0 && going.length === inner.length;
+  if (isUnchanged && going.every((one) => sameState(one, world))) return { going: [world], stopped: [] };
+  if (others !== null) return { going: [...going, ...others], stopped };
+  if (stopped.length > 0) markDifference(entry, 'what follows acts on its requests too');
+  return { going: [forgetting(withUnknown(world, body), going)], stopped: [] };
 }
 
 /** A world with fewer requests. */
@@ -193,7 +276,7 @@ function loseIf(
   { world, reason }: { readonly world: RewriteScope; readonly reason: string },
 ): Worlds {
   const body = directive.block ?? [];
-  if (answersRefusal(body))
+  if (answersItself(body))
     addGuard(state.draft, entryOf(state, directive), { reason, filters: [world.filter] });
   else loseDirective(state, directive, reason);
   return { going: [withUnknown(world, body)], stopped: [] };

@@ -244,6 +244,7 @@ export function withoutRequests(
   taken: ImportedFilter,
 ): ImportedFilter | null | string {
   const { hostIncludes, hostExcludes, pathIncludes, pathExcludes, ipIncludes, ipExcludes, facts } = taken;
+  const { countryIncludes, countryExcludes } = taken;
   const limits = [
     hostIncludes === null ? null : { hostExcludes: hostIncludes },
     hostExcludes.length === 0 ? null : { hostIncludes: hostExcludes },
@@ -251,6 +252,8 @@ export function withoutRequests(
     pathExcludes.length === 0 ? null : { pathIncludes: pathExcludes },
     ipIncludes === null ? null : { ipExcludes: ipIncludes },
     ipExcludes === null ? null : { ipIncludes: ipExcludes },
+    countryIncludes === null ? null : { countryExcludes: countryIncludes },
+    countryExcludes.length === 0 ? null : { countryIncludes: countryExcludes },
     ...facts.map((fact) => ({ facts: [oppositeOf(fact)] })),
   ].filter((limit) => limit !== null);
   if (limits.length === 0) return null;
@@ -276,6 +279,14 @@ export function withoutAll(
     left = areDisjoint(left, one) ? left : withoutRequests(left, one);
   }
   return left;
+}
+
+/** Whether a filter asks for more than the host and the path. */
+export function asksVisitor(filter: ImportedFilter): boolean {
+  const { ipIncludes, ipExcludes, countryIncludes, countryExcludes, botKinds, facts } = filter;
+  const isListed =
+    ipIncludes !== null || ipExcludes !== null || countryIncludes !== null || botKinds !== null;
+  return isListed || countryExcludes.length > 0 || facts.length > 0;
 }
 
 /** Whether a filter lets requests of a host through, as far as the host decides. */

@@ -1,34 +1,18 @@
 /** Translates one `server`: its rewrite phase, its locations, their access lists, limits and origins. */
 import { encodeUri } from '../../../base/octets/octets.ts';
-import {
-  addDrop,
-  addGuard,
-  addRule,
-  answerWith,
-  type DraftOrigin,
-  markDifference,
-  markMissing,
-  markNeedless,
-} from '../draft.ts';
-import { areDisjoint, bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
+import { addGuard, addRule, type DraftOrigin, markDifference, markMissing, markNeedless } from '../draft.ts';
+import { areDisjoint, bothFilters, type ImportedFilter, ruleFields } from '../filter.ts';
 import { equalsText, escapeRegex } from '../text-test.ts';
-import { type AccessScope, emitAccess, emitLimit, guardsOf, refusesSome } from './access.ts';
 import { differ, type EarlierOutcome, entryOf, loseDirective, type NginxImport } from './context.ts';
+import { guardsOf, refusesSome } from './guards.ts';
 import { emitHeaders, type HeaderScope } from './headers.ts';
-import {
-  emitErrorPages,
-  fallbackOf,
-  isSameOrigin,
-  loseNamed,
-  type NginxFallback,
-  type NginxPass,
-  readPass,
-} from './origins.ts';
+import { emitErrorPages, fallbackOf, isSameOrigin, loseNamed, type NginxPass, readPass } from './origins.ts';
 import { lastOf, type NginxDirective } from './parse-nginx.ts';
 import { groupsOfLocation } from './path-groups.ts';
+import { closeFiles, emitGuards, emitShared, type RegionContent } from './region-guards.ts';
 import { type LostLocation, type NginxRegion, regionsOf } from './regions.ts';
 import { runRewritePhase } from './rewrite-phase.ts';
-import { type Bindings, type RewriteScope, replacementStart, withoutRequests } from './targets.ts';
+import { type RewriteScope, replacementStart } from './targets.ts';
 
 /** The requests of one server. */
 export interface ServerScope {
@@ -46,33 +30,6 @@ export interface ServerScope {
   readonly sharing: NginxDirective | null;
   /** The record of its hosts has an origin of another server. */
   readonly besideOrigin: boolean;
-}
-
-/** A region with what applies in it. */
-interface RegionContent {
-  readonly region: NginxRegion;
-  readonly filter: ImportedFilter;
-  readonly block: readonly NginxDirective[];
-  /** Its rewrite phase answers every request. */
-  ended: boolean;
-  readonly earlier: EarlierOutcome[];
-  pass: NginxPass | null;
-  /** How many of `earlier` are of the server. */
-  inherited: number;
-  /** A guard refuses all its requests. */
-  closed: boolean;
-  fallback: FallbackContent | null;
-  /** Variables after its rewrite phase. */
-  bindings: Bindings;
-}
-
-/** What applies to the requests of a region that are of no file, beside the directives of the region. */
-interface FallbackContent extends NginxFallback {
-  readonly block: readonly NginxDirective[];
-  /** Its redirects, and those before. */
-  readonly earlier: EarlierOutcome[];
-  /** Its rewrite phase answers every request. */
-  readonly ended: boolean;
 }
 
 /** Translates a server. Returns the origin of its records; `null`: it names none for the path `/`. */
@@ -126,8 +83,8 @@ export function translateServer(
     { server: block, whole: scope.filter, used: fallbacks.map(({ directive }) => directive) },
   );
   loseNamed(state, block, [...pages, ...fallbacks.map(({ location }) => location)]);
-  emitShared(state, contents, { block, scope });
-  emitGuards(state, contents, { block, scope });
+  emitShared(state, contents, { block, filter: scope.filter });
+  emitGuards(state, contents, { block, filter: scope.filter });
   emitHeaders(
     state,
     contents.map((content) => headerScope(content, outer, scope.earlier.length)),
@@ -185,91 +142,6 @@ function closeServer(state: NginxImport, block: readonly NginxDirective[], { fil
   for (const { directive, reason } of guardsOf([block, state.http])) {
     if (directive.name === 'ssl_verify_client')
       addGuard(state.draft, entryOf(state, directive), { reason, filters: [filter] });
-  }
-}
-
-/** Refuses the requests of locations that are guarded in a way that no rule has. */
-function emitGuards(state: NginxImport, contents: readonly RegionContent[], { block, scope }: Sharing): void {
-  const found = new Map<NginxDirective, { readonly reason: string; readonly filters: ImportedFilter[] }>();
-  for (const content of contents) {
-    const { region, filter } = content;
-    if (content.ended && region.kind !== 'slash') continue;
-    const { fallback } = content;
-    let isClosed = content.closed;
-    const own = guardsOf([content.block, ...region.outer, block, state.http]);
-    const later = fallback === null ? [] : guardsOf([fallback.block, block, state.http]);
-    for (const { directive, reason } of [
-      ...own,
-      // Requests reach a named location inside nginx alone.
-      ...(fallback?.ended === true ? [] : later.filter((one) => one.directive.name !== 'internal')),
-    ]) {
-      if (directive.name === 'ssl_verify_client') continue;
-      // A redirect to the path with a slash comes before passwords.
-      if (region.kind === 'slash' && directive.name !== 'internal') continue;
-      const guard = found.get(directive) ?? { reason, filters: [] };
-      const isOwn = own.some((one) => one.directive === directive);
-      const earlier = isOwn ? content.earlier : fallback!.earlier;
-      const rest = directive.name === 'internal' ? filter : behindRedirects({ ...content, earlier });
-      if (!isClosed && rest !== null) guard.filters.push(rest);
-      isClosed = true;
-      found.set(directive, guard);
-    }
-    content.closed = isClosed;
-  }
-  for (const [directive, { reason, filters }] of found) {
-    if (directive.name === 'internal') {
-      refuseExternal(state, directive, filters);
-      continue;
-    }
-    const isWhole =
-      filters.length === contents.length && contents.every(({ filter }) => filters.includes(filter));
-    addGuard(state.draft, entryOf(state, directive), { reason, filters: isWhole ? [scope.filter] : filters });
-  }
-}
-
-/** Refuses the requests of visitors to a location of internal requests, as nginx does: there is no such path for them. */
-function refuseExternal(
-  state: NginxImport,
-  directive: NginxDirective,
-  filters: readonly ImportedFilter[],
-): void {
-  const entry = entryOf(state, directive);
-  const added = filters.map((filter) => addDrop(state.draft, entry, filter));
-  if (added.every((isExact) => isExact)) answerWith(state.draft, entry, { status: 404, product: 'nginx' });
-}
-
-/** The requests of a location that its own redirects leave: they come before what guards it; `null`: there are none. */
-function behindRedirects({ filter, earlier, inherited: count }: RegionContent): ImportedFilter | null {
-  let rest = filter;
-  for (const { filter: redirected } of earlier.slice(count)) {
-    const { pathIncludes, pathExcludes, ipIncludes, ipExcludes, hostIncludes, facts } = redirected;
-    if (ipIncludes !== null || ipExcludes !== null || facts.length > 0) continue;
-    if (JSON.stringify(hostIncludes) !== JSON.stringify(filter.hostIncludes)) continue;
-    if (JSON.stringify(pathExcludes) !== JSON.stringify(filter.pathExcludes)) continue;
-    const left = withoutRequests(rest, { ...EVERY_REQUEST, pathIncludes });
-    if (left === null) return null;
-    if (typeof left !== 'string') rest = left;
-  }
-  return rest;
-}
-
-/** Refuses the requests of locations that no carried origin answers, where the origin of the record is another's. */
-function closeFiles(
-  state: NginxImport,
-  contents: readonly RegionContent[],
-  sharing: NginxDirective | null,
-): void {
-  for (const content of contents) {
-    const { region, pass, fallback } = content;
-    const earlier = fallback?.earlier ?? content.earlier;
-    const filter = behindRedirects({ ...content, earlier });
-    const isAnswered = content.ended || fallback?.ended === true || pass !== null;
-    if (filter === null || isAnswered || content.closed) continue;
-    const directive = region.location ?? sharing;
-    if (directive === null) continue;
-    const reason =
-      'nginx answers from files or over another protocol, and the origin of the record is another';
-    addGuard(state.draft, entryOf(state, directive), { reason, filters: [filter] });
   }
 }
 
@@ -351,10 +223,16 @@ function passOf(
   return null;
 }
 
+/** Directives of a location that act on no request which its rewrite phase answers. */
+const UNREACHED = [
+  ...['allow', 'deny', 'auth_basic', 'auth_request', 'limit_req'],
+  ...['proxy_pass', 'root', 'try_files'],
+];
+
 /** Reports what no request of a location reaches. */
 function loseUnreached(state: NginxImport, block: readonly NginxDirective[], reason: string): void {
   for (const directive of block) {
-    if (!['allow', 'deny', 'limit_req', 'proxy_pass', 'root', 'try_files'].includes(directive.name)) continue;
+    if (!UNREACHED.includes(directive.name)) continue;
     const entry = entryOf(state, directive);
     if (entry.becomes.length === 0) markNeedless(entry, reason);
   }
@@ -418,88 +296,6 @@ const ACTING = [
   'try_files',
   'auth_basic',
 ];
-
-/** The parts of a server for what several locations share. */
-interface Sharing {
-  readonly block: readonly NginxDirective[];
-  readonly scope: ServerScope;
-}
-
-/** Translates access lists and limits, which locations inherit unless they have their own. */
-function emitShared(state: NginxImport, contents: readonly RegionContent[], { block, scope }: Sharing): void {
-  const reached = contents.filter(({ ended }) => !ended);
-  const isAll =
-    reached.length === contents.length && contents.every(({ region }) => region.differences.length === 0);
-  const groups = new Map<NginxDirective, { list: readonly NginxDirective[]; contents: RegionContent[] }>();
-  for (const content of reached) {
-    for (const list of listsOf(content, [block, state.http])) {
-      if (list[0]!.name === 'deny' && list[0]!.args[0] === 'all') content.closed = true;
-      const group = groups.get(list[0]!) ?? { list, contents: [] };
-      group.contents.push(content);
-      groups.set(list[0]!, group);
-    }
-  }
-  for (const { list, contents: members } of groups.values()) {
-    const whole = isAll && members.length === contents.length;
-    const earlierOf = ({ earlier, fallback }: RegionContent): readonly EarlierOutcome[] =>
-      fallback?.block.includes(list[0]!) === true ? fallback.earlier : earlier;
-    const earlier = members.flatMap(earlierOf);
-    const scopes: readonly AccessScope[] = whole
-      ? [{ filter: scope.filter, earlier, differences: [] }]
-      : members.map((one) => ({
-          filter: one.filter,
-          earlier: earlierOf(one),
-          differences: one.region.differences,
-        }));
-    if (list[0]!.name !== 'limit_req') {
-      emitAccess(state, list, scopes);
-      const any = members.some(
-        (one) => inherited([one.block, block, state.http], ['satisfy'])[0]?.args[0] === 'any',
-      );
-      if (any)
-        markDifference(
-          entryOf(state, list[0]!),
-          'a password does not let denied addresses through (`satisfy any`)',
-        );
-      continue;
-    }
-    const status = Number(
-      inherited([members[0]!.block, block, state.http], ['limit_req_status'])[0]?.args[0] ?? 503,
-    );
-    for (const limit of list) emitLimit(state, limit, scopes, status);
-    for (const one of [block, state.http, ...members.map((member) => member.block)]) {
-      const statusOf = lastOf(one, 'limit_req_status');
-      if (statusOf !== undefined) markNeedless(entryOf(state, statusOf), 'stated at `limit_req`');
-    }
-  }
-}
-
-/** The access lists and limits of a region: its own, and those of the named location that answers for it. */
-function listsOf(
-  { block, region, fallback }: RegionContent,
-  outer: readonly (readonly NginxDirective[])[],
-): readonly (readonly NginxDirective[])[] {
-  const own = [block, ...region.outer, ...outer];
-  const later = fallback === null || fallback.ended ? [] : [fallback.block, ...outer];
-  const lists = [inherited(own, ['allow', 'deny']), inherited(later, ['allow', 'deny'])];
-  const limit = inherited(own, ['limit_req']);
-  // nginx counts a request once.
-  const limits = limit.length > 0 ? limit : inherited(later, ['limit_req']);
-  const distinct = new Map([...lists, limits].flatMap((list) => (list.length > 0 ? [[list[0]!, list]] : [])));
-  return [...distinct.values()];
-}
-
-/** The directives of these names of the innermost block that has one. */
-function inherited(
-  blocks: readonly (readonly NginxDirective[])[],
-  names: readonly string[],
-): readonly NginxDirective[] {
-  for (const block of blocks) {
-    const found = block.filter(({ name }) => names.includes(name));
-    if (found.length > 0) return found;
-  }
-  return [];
-}
 
 /** Translates the origins of all locations. Returns that of the records. */
 function emitOrigins(
