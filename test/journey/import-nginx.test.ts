@@ -198,6 +198,56 @@ const CONFIGURATIONS: readonly NginxConfiguration[] = [
     },
   },
   {
+    file: '21-methods',
+    hosts: ['api.example.com'],
+    ips: ['203.0.113.5'],
+    hasVariants: true,
+  },
+  { file: '22-headers', hosts: ['www.example.com'], paths: ['/images/a.png'], hasVariants: true },
+  {
+    file: '23-parameters',
+    hosts: ['shop.example.com'],
+    hasVariants: true,
+    // Names in another case, and names that a request has twice, as the report says.
+    except: ({ target, headers }) =>
+      target.startsWith('/debug/') ||
+      /TOKEN|ID=|(token|id)=.*&\1=/.test(target) ||
+      /SESSION|session=.*session=/.test(headers?.['cookie'] ?? ''),
+    outcomes: {
+      'if ($arg_token': 'differs',
+      'if ($arg_id': 'differs',
+      'if ($cookie_session': 'differs',
+      'if ($arg_trace': 'closed',
+    },
+  },
+  { file: '24-maps', hosts: ['saas.example.com'], hasVariants: true },
+  {
+    file: '25-internal',
+    hosts: ['files.example.com'],
+    ips: ['203.0.113.5'],
+    // What needs a password is refused with 403.
+    except: ({ target, ip }) =>
+      target.startsWith('/vault/') || (target.startsWith('/staff/') && ip !== '203.0.113.5'),
+    outcomes: {
+      'allow 203': 'closed',
+      'auth_basic Staff': 'closed',
+      'auth_basic Vault': 'closed',
+    },
+  },
+  {
+    file: '26-limit-keys',
+    hosts: ['example.com'],
+    // All requests without the cookie count together.
+    except: ({ target }) => target.startsWith('/pages/'),
+    outcomes: {
+      'limit_req_zone $server_name': 'not_carried',
+      'limit_req zone=all': 'not_carried',
+      'limit_req zone=keys': 'differs',
+      'limit_req zone=pages': 'differs',
+      'limit_req zone=login': 'differs',
+    },
+  },
+  {
     file: '31-captures',
     hosts: ['www.example.net', 'shop.example.net'],
     paths: [
@@ -263,55 +313,6 @@ const CONFIGURATIONS: readonly NginxConfiguration[] = [
     },
   },
   {
-    file: '21-methods',
-    hosts: ['api.example.com'],
-    ips: ['203.0.113.5'],
-    hasVariants: true,
-  },
-  { file: '22-headers', hosts: ['www.example.com'], paths: ['/images/a.png'], hasVariants: true },
-  {
-    file: '23-parameters',
-    hosts: ['shop.example.com'],
-    hasVariants: true,
-    // Names in another case, and names that a request has twice, as the report says.
-    except: ({ target, headers }) =>
-      target.startsWith('/debug/') ||
-      /TOKEN|ID=|(token|id)=.*&\1=/.test(target) ||
-      /SESSION|session=.*session=/.test(headers?.['cookie'] ?? ''),
-    outcomes: {
-      'if ($arg_token': 'differs',
-      'if ($arg_id': 'differs',
-      'if ($cookie_session': 'differs',
-      'if ($arg_trace': 'closed',
-    },
-  },
-  { file: '24-maps', hosts: ['saas.example.com'], hasVariants: true },
-  {
-    file: '25-internal',
-    hosts: ['files.example.com'],
-    ips: ['203.0.113.5'],
-    // What needs a password is refused with 403.
-    except: ({ target }) => target.startsWith('/vault/'),
-    outcomes: {
-      'allow 203': 'closed',
-      'auth_basic Staff': 'closed',
-      'auth_basic Vault': 'closed',
-    },
-  },
-  {
-    file: '26-limit-keys',
-    hosts: ['example.com'],
-    // All requests without the cookie count together.
-    except: ({ target }) => target.startsWith('/pages/'),
-    outcomes: {
-      'limit_req_zone $server_name': 'not_carried',
-      'limit_req zone=all': 'not_carried',
-      'limit_req zone=keys': 'differs',
-      'limit_req zone=pages': 'differs',
-      'limit_req zone=login': 'differs',
-    },
-  },
-  {
     file: '41-two-schemes',
     hosts: ['shop.example.com', 'pay.example.com', 'partner.example.com'],
     paths: ['/health', '/health/x', '/api/v1', '/old', '/admin/x'],
@@ -334,9 +335,20 @@ const CONFIGURATIONS: readonly NginxConfiguration[] = [
     // The redirect from plain http comes behind refusals, and a password is not asked for.
     except: ({ scheme, host, target }) =>
       scheme === 'http' || (host === 'www.example.com' && target.startsWith('/staging/')),
-    outcomes: {},
+    outcomes: {
+      return: 'differs',
+      allow: 'differs',
+      'deny all': 'differs',
+      'limit_req zone': 'differs',
+      limit_except: 'differs',
+      internal: 'differs',
+      proxy_hide_header: 'differs',
+      'add_header Cache-Control': 'differs',
+      'allow 192.0.2.0/24': 'closed',
+      'deny a': 'closed',
+      'auth_basic staging': 'closed',
+    },
     pool: ['10.1.0.10:8080', '10.1.0.11:8080'],
-    hasVariants: true,
   },
 ];
 
