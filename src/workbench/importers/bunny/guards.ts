@@ -7,7 +7,7 @@ import {
   type ImportDraft,
   markDifference,
   markMissing,
-  tryRule,
+  tryDrop,
 } from '../draft.ts';
 import {
   areDisjoint,
@@ -87,7 +87,7 @@ function emitBlock(
   entry: DraftEntry,
   filter: ImportedFilter,
 ): string | null {
-  const refused = tryRule(draft, entry, 'drop', dropFields(filter));
+  const refused = tryDrop(draft, entry, filter);
   if (refused !== null) return refused;
   const earlier = redirects.find((one) => !areDisjoint(filter, one.filter));
   if (earlier !== undefined)

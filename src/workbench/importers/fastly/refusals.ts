@@ -7,9 +7,9 @@ import {
   markDifference,
   markMissing,
   markOpened,
-  tryRule,
+  tryDrop,
 } from '../draft.ts';
-import { dropFields, type ImportedFilter } from '../filter.ts';
+import type { ImportedFilter } from '../filter.ts';
 import { addGuard } from '../guard.ts';
 import { numberAt, objectsAt, type SourceFields, textAt } from '../json-source.ts';
 import { type FastlyAcls, readStatement } from './read-statement.ts';
@@ -70,7 +70,7 @@ function addRefusal(state: FastlyImport, entry: DraftEntry, statement: string): 
     return;
   }
   const close = (filter: ImportedFilter): string | null => {
-    return tryRule(state.draft, entry, 'drop', dropFields(filter));
+    return tryDrop(state.draft, entry, filter);
   };
   addGuard(state.draft, entry, {
     ...read,
