@@ -3,7 +3,7 @@ import type { HeaderOp, HeaderSide } from '../../base/vocabulary/vocabulary.ts';
 import { judgeHeaderName, judgeHeaderValue } from '../../rules/model/header-values.ts';
 
 /** One header that is set, added or removed. */
-export interface HeaderChange {
+export interface ImportedChange {
   readonly side: HeaderSide;
   readonly op: HeaderOp;
   readonly name: string;
@@ -30,7 +30,7 @@ interface SideFields {
 }
 
 /** The fields of a rule with those changes that a rule can make. */
-export function headerFields(changes: readonly HeaderChange[]): ReadChanges {
+export function headerFields(changes: readonly ImportedChange[]): ReadChanges {
   const sides: Partial<Record<HeaderSide, SideFields>> = {};
   const refused: string[] = [];
   const named = new Set<string>();

@@ -13,7 +13,7 @@ import { passes, regexText, wildcardText } from './text-test.ts';
 export const VALUES_NOTE = `of a header, a query parameter and a cookie, rules read each occurrence, and of each the first ${MAX_VALUE_OCTETS} octets`;
 
 /** One of the values compares with one of the texts. */
-export interface ValueTest {
+export interface ImportedValueTest {
   readonly member: ValueMember;
   readonly name: string;
   readonly comparison: ValueComparison;
@@ -29,7 +29,7 @@ export function presentValue(member: ValueMember, name: string): ImportedConditi
 }
 
 /** The condition of a test; a text is the reason why it has none. */
-export function valueCondition(test: ValueTest): ImportedCondition | string {
+export function valueCondition(test: ImportedValueTest): ImportedCondition | string {
   const { member, name, comparison, ignoreCase = false, absentIsEmpty = false } = test;
   const against = reasonAgainst(member, name);
   if (against !== null) return against;
@@ -72,14 +72,18 @@ function reasonAgainst(member: ValueMember, name: string): string | null {
 /** The text as conditions read it, of headers and cookies a character for each octet; `null`: there is no such text. */
 function sentText(
   text: string,
-  { member, comparison, ignoreCase }: Required<Pick<ValueTest, 'member' | 'comparison' | 'ignoreCase'>>,
+  {
+    member,
+    comparison,
+    ignoreCase,
+  }: Required<Pick<ImportedValueTest, 'member' | 'comparison' | 'ignoreCase'>>,
 ): string | null {
   if (/^[\u0000-\u007f]*$/.test(text) || member === 'query') return text;
   if (comparison === 'regex' || ignoreCase) return null;
   return String.fromCharCode(...new TextEncoder().encode(text));
 }
 
-/** Whether an empty value passes; a text is the reason why a regex is none. */
+/** Whether an empty value passes; a text is the reason why a regex is not one in RE2 syntax. */
 function passesEmpty(comparison: ValueComparison, text: string): boolean | string {
   if (comparison === 'wildcard') return passes(wildcardText(text), '');
   if (comparison !== 'regex') return text === '';

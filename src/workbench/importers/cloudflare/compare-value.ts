@@ -5,7 +5,7 @@ import { presentValue, valueCondition } from '../value-test.ts';
 import { isNeverFolded } from './compare-text.ts';
 import type { CloudflareExpression, CloudflareValue } from './parse-expression.ts';
 import { type ReadField, readField } from './read-field.ts';
-import { type Reading, type TextComparison, unknown, wider } from './reading.ts';
+import { type ExpressionReading, type TextComparison, unknown, wider } from './reading.ts';
 
 /** Fields that are the text of a header, empty without one. */
 const HEADER_FIELDS: Readonly<Record<string, string>> = {
@@ -165,7 +165,7 @@ function lengthCondition(
 function presence(
   expression: CloudflareExpression,
   { member, name }: { readonly member: ValueMember; readonly name: string },
-  reading: Reading,
+  reading: ExpressionReading,
 ): ImportedCondition {
   if (member === 'query' && !/^[\w.~[\]-]+$/.test(name))
     return unknown(expression, 'names a query parameter with characters that are sent in several ways');
@@ -186,7 +186,7 @@ export function hasCondition(
     readonly name: 'has_key' | 'has_value';
     readonly field: CloudflareValue;
     readonly text: string;
-    readonly reading: Reading;
+    readonly reading: ExpressionReading;
   },
 ): ImportedCondition {
   const field = readField(value);
@@ -204,7 +204,7 @@ export function hasCondition(
 export function eachCondition(
   expression: CloudflareExpression,
   { name, of }: Extract<CloudflareValue, { kind: 'each' }>,
-  reading: Reading,
+  reading: ExpressionReading,
 ): ImportedCondition {
   const read = of === null ? null : readEach(of);
   const reason = 'has no equivalent: a condition holds when one value compares, or when none does';

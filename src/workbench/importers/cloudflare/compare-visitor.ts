@@ -4,10 +4,13 @@ import { type AddressSet, readAddresses, uniteAddresses } from '../addresses.ts'
 import type { ImportedCondition } from '../filter.ts';
 import { asnCondition, inAccountList } from './account-lists.ts';
 import type { CloudflareValue } from './parse-expression.ts';
-import { type Comparison, type Reading, unknown } from './reading.ts';
+import { type Comparison, type ExpressionReading, unknown } from './reading.ts';
 
 /** The condition of a comparison with `eq` or `in`; `null`: it compares something else. */
-export function visitorCondition(expression: Comparison, reading: Reading): ImportedCondition | null {
+export function visitorCondition(
+  expression: Comparison,
+  reading: ExpressionReading,
+): ImportedCondition | null {
   const { left, operator, right } = expression;
   const read = left.kind === 'field' && Object.hasOwn(READERS, left.name) ? READERS[left.name] : undefined;
   if (read === undefined || (read === hostListCondition && listName(right) === null)) return null;
@@ -16,7 +19,7 @@ export function visitorCondition(expression: Comparison, reading: Reading): Impo
     : unknown(expression, 'has no equivalent in a filter');
 }
 
-type Read = (expression: Comparison, reading: Reading) => ImportedCondition;
+type Read = (expression: Comparison, reading: ExpressionReading) => ImportedCondition;
 
 /** By the name of the field. */
 const READERS: Readonly<Partial<Record<string, Read>>> = {
@@ -38,7 +41,7 @@ function listName(values: readonly CloudflareValue[]): string | null {
     : null;
 }
 
-function addressCondition(expression: Comparison, { lists }: Reading): ImportedCondition {
+function addressCondition(expression: Comparison, { lists }: ExpressionReading): ImportedCondition {
   const { right } = expression;
   const name = listName(right);
   if (name !== null) {
@@ -54,7 +57,7 @@ function addressCondition(expression: Comparison, { lists }: Reading): ImportedC
   return { kind: 'ip', addresses: uniteAddresses(sets) };
 }
 
-function hostListCondition(expression: Comparison, { lists }: Reading): ImportedCondition {
+function hostListCondition(expression: Comparison, { lists }: ExpressionReading): ImportedCondition {
   const listed = inAccountList(lists, { name: listName(expression.right)!, field: 'hostname' });
   return typeof listed === 'string' ? unknown(expression, listed) : listed;
 }
@@ -89,7 +92,7 @@ export function numbersOf(values: readonly CloudflareValue[]): readonly number[]
   return numbers;
 }
 
-function networkCondition(expression: Comparison, { lists }: Reading): ImportedCondition {
+function networkCondition(expression: Comparison, { lists }: ExpressionReading): ImportedCondition {
   const name = listName(expression.right);
   const listed = name === null ? null : inAccountList(lists, { name, field: 'asn' });
   if (typeof listed === 'string') return unknown(expression, listed);

@@ -2,7 +2,7 @@
 import type { HeaderOp, HeaderSide } from '../../../base/vocabulary/vocabulary.ts';
 import { addRule, markDifference } from '../draft.ts';
 import { type ImportedFilter, ruleFields } from '../filter.ts';
-import { type HeaderChange, headerFields, literalValue } from '../header-changes.ts';
+import { headerFields, type ImportedChange, literalValue } from '../header-changes.ts';
 import { objectAt, textAt } from '../json-source.ts';
 import { noteRewrites } from './firewall-rule.ts';
 import { type CloudflareValue, parseValueExpression } from './parse-expression.ts';
@@ -19,7 +19,7 @@ export function emitHeaders(
 ): string | null {
   const side: HeaderSide = phase === 'http_response_headers_transform' ? 'response' : 'request';
   const written = objectAt(objectAt(rule, 'action_parameters'), 'headers');
-  const changes: HeaderChange[] = [];
+  const changes: ImportedChange[] = [];
   const lost: string[] = [];
   for (const name of Object.keys(written)) {
     const header = objectAt(written, name);

@@ -5,7 +5,13 @@ import { eachCondition, hasCondition, valueComparison } from './compare-value.ts
 import { visitorCondition } from './compare-visitor.ts';
 import type { CloudflareExpression, CloudflareValue } from './parse-expression.ts';
 import { readField } from './read-field.ts';
-import { type Comparison, opposite, type Reading, type TextComparison, unknown } from './reading.ts';
+import {
+  type Comparison,
+  type ExpressionReading,
+  opposite,
+  type TextComparison,
+  unknown,
+} from './reading.ts';
 
 /** A condition, and what it has beyond Cloudflare's or lacks. */
 export interface ReadCondition {
@@ -16,14 +22,14 @@ export interface ReadCondition {
 /** Reads an expression. */
 export function readCondition(
   expression: CloudflareExpression,
-  { lists = new Map(), isException = false }: Partial<Pick<Reading, 'lists' | 'isException'>> = {},
+  { lists = new Map(), isException = false }: Partial<Pick<ExpressionReading, 'lists' | 'isException'>> = {},
 ): ReadCondition {
   const differences: string[] = [];
   const condition = conditionOf(expression, { lists, differences, isException });
   return { condition, differences: [...new Set(differences)] };
 }
 
-function conditionOf(expression: CloudflareExpression, reading: Reading): ImportedCondition {
+function conditionOf(expression: CloudflareExpression, reading: ExpressionReading): ImportedCondition {
   switch (expression.kind) {
     case 'and':
       return { kind: 'all', of: expression.of.map((one) => conditionOf(one, reading)) };
@@ -46,7 +52,7 @@ const OTHER_BOTS = 'the edge verifies bots by its own list of operators, not by 
 function booleanCondition(
   expression: CloudflareExpression,
   value: CloudflareValue,
-  reading: Reading,
+  reading: ExpressionReading,
 ): ImportedCondition {
   if (value.kind === 'each') return eachCondition(expression, value, reading);
   if (value.kind === 'call') return callCondition(expression, value, reading);
@@ -64,7 +70,7 @@ function booleanCondition(
 function callCondition(
   expression: CloudflareExpression,
   { name, args }: Extract<CloudflareValue, { kind: 'call' }>,
-  reading: Reading,
+  reading: ExpressionReading,
 ): ImportedCondition {
   const [field, operand] = args;
   if (args.length === 2 && operand!.kind === 'text') {
@@ -81,7 +87,7 @@ function callCondition(
   return unknown(expression, 'has no equivalent in a filter');
 }
 
-function comparison(expression: Comparison, reading: Reading): ImportedCondition {
+function comparison(expression: Comparison, reading: ExpressionReading): ImportedCondition {
   const { left, operator, right } = expression;
   const [first] = right;
   if (first?.kind === 'field' && (first.name === 'true' || first.name === 'false')) {
@@ -98,7 +104,11 @@ function comparison(expression: Comparison, reading: Reading): ImportedCondition
 }
 
 /** The opposite of an equality; a value that is missing compares with nothing, and equals nothing either. */
-function differsOf(expression: Comparison, equal: ImportedCondition, reading: Reading): ImportedCondition {
+function differsOf(
+  expression: Comparison,
+  equal: ImportedCondition,
+  reading: ExpressionReading,
+): ImportedCondition {
   const differs: ImportedCondition = { kind: 'not', of: equal };
   const field = readField(expression.left);
   if (field === null || field.key === null || field.isLength) return differs;
@@ -108,7 +118,7 @@ function differsOf(expression: Comparison, equal: ImportedCondition, reading: Re
 }
 
 /** A comparison other than `ne`. */
-function positive(expression: Comparison, reading: Reading): ImportedCondition {
+function positive(expression: Comparison, reading: ExpressionReading): ImportedCondition {
   const { left, operator, right } = expression;
   const visitor = visitorCondition(expression, reading);
   if (visitor !== null) return visitor;

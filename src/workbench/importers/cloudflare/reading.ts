@@ -4,7 +4,7 @@ import type { AccountLists } from './account-lists.ts';
 import type { CloudflareExpression, CloudflareValue } from './parse-expression.ts';
 
 /** What expressions are read with. */
-export interface Reading {
+export interface ExpressionReading {
   readonly lists: AccountLists;
   readonly differences: string[];
   /** The rule acts on fewer requests where the condition holds, so that none that holds for more may take its place. */
@@ -19,11 +19,11 @@ export interface TextComparison {
   readonly field: CloudflareValue;
   readonly operator: string;
   readonly operands: readonly string[];
-  readonly reading: Reading;
+  readonly reading: ExpressionReading;
 }
 
 /** What is read where the opposite is meant. */
-export function opposite(reading: Reading): Reading {
+export function opposite(reading: ExpressionReading): ExpressionReading {
   return { ...reading, isException: !reading.isException };
 }
 
@@ -32,14 +32,18 @@ export function unknown({ text }: { readonly text: string }, reason: string): Im
   return { kind: 'unknown', text, reason };
 }
 
-/** A condition that holds for more requests than the expression; it is none where that lets more requests through. */
+/** A condition that holds for more requests than the expression; an unknown one where that lets more requests through. */
 export function wider(
   expression: CloudflareExpression,
   {
     reading,
     condition,
     difference,
-  }: { readonly reading: Reading; readonly condition: ImportedCondition; readonly difference: string },
+  }: {
+    readonly reading: ExpressionReading;
+    readonly condition: ImportedCondition;
+    readonly difference: string;
+  },
 ): ImportedCondition {
   if (reading.isException) return unknown(expression, `has no equivalent: ${difference}`);
   reading.differences.push(difference);

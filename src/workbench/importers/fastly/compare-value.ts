@@ -14,14 +14,14 @@ export interface ValueReading {
 }
 
 /** A text of the request that is compared. */
-export interface Subject {
+export interface ComparedText {
   readonly member: ValueMember;
   readonly name: string;
   readonly ignoreCase: boolean;
 }
 
 /** The header or cookie of a variable; `null`: it is another variable. */
-export function subjectOf(variable: string): Subject | null {
+export function subjectOf(variable: string): ComparedText | null {
   const [, header, cookie] = /^req\.http\.([\w-]+)(?::([\w.-]+))?$/i.exec(variable) ?? [];
   if (header === undefined) return null;
   if (cookie === undefined) return { member: 'headers', name: header.toLowerCase(), ignoreCase: false };
@@ -29,7 +29,7 @@ export function subjectOf(variable: string): Subject | null {
 }
 
 /** The subject of a call such as `subfield(req.http.Cookie, "sid", ";")`; `null`: the function has no equivalent. */
-export function subjectOfCall(name: string, args: readonly string[]): Subject | null {
+export function subjectOfCall(name: string, args: readonly string[]): ComparedText | null {
   const [first = '', second, third] = args;
   const text = second?.startsWith('"') === true ? second.slice(1) : null;
   if (name === 'std.tolower' && args.length === 1) {
@@ -56,7 +56,7 @@ export interface SubjectComparison {
 
 /** The condition of a comparison; a text is the reason why it has none. */
 export function subjectCondition(
-  subject: Subject,
+  subject: ComparedText,
   { operator, text }: SubjectComparison,
   reading: ValueReading,
 ): ImportedCondition | string {
@@ -93,7 +93,7 @@ export function subjectCondition(
 const DECODED = 'the edge compares query parameters decoded, and Fastly as they are sent';
 
 /** Whether there is a value; an empty one counts where that refuses more requests. */
-function presence({ member, name }: Subject, reading: ValueReading): ImportedCondition | string {
+function presence({ member, name }: ComparedText, reading: ValueReading): ImportedCondition | string {
   if (member === 'query') reading.differences.push(DECODED);
   const present = presentValue(member, name);
   if (typeof present === 'string' || !reading.isNegated) return present;
