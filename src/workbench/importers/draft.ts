@@ -181,7 +181,7 @@ export function addDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedF
 }
 
 /** Adds a drop rule, or several where its addresses are more than one takes; a text is the reason why it cannot. */
-function tryDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedFilter): string | null {
+export function tryDrop(draft: ImportDraft, entry: DraftEntry, filter: ImportedFilter): string | null {
   const before = entry.becomes.length;
   for (const part of addressParts(filter)) {
     const failure = tryRule(draft, entry, 'drop', dropFields(part));

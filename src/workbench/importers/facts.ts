@@ -3,6 +3,7 @@
  * cookies, networks by number. Tests of one request combine to the `conditions` of a rule (semantics §12).
  */
 import { comparisonOf } from '../../base/vocabulary/condition-ops.ts';
+import { MAX_CONDITION_VALUES } from '../../base/vocabulary/limits.ts';
 import { ORIGIN_SCHEMES, type ValueMember } from '../../base/vocabulary/vocabulary.ts';
 import type { Conditions, ValueCondition } from '../../rules/model/types.ts';
 
@@ -58,6 +59,42 @@ export function bothFacts(
   const isNever = (['methods', 'schemes'] as const).some((member) => chosen(all, member)?.length === 0);
   return isNever ? null : all;
 }
+
+/** The tests of requests that pass either of two lists, which differ in the values of one test; `null`: no list of tests is exact. */
+export function eitherFacts(
+  one: readonly ImportedFact[],
+  other: readonly ImportedFact[],
+): readonly ImportedFact[] | null {
+  const shared = new Set(other.map((fact) => JSON.stringify(fact)));
+  const [left, ...more] = one.filter((fact) => !shared.has(JSON.stringify(fact)));
+  const right = other.filter((fact) => !one.some((mine) => JSON.stringify(mine) === JSON.stringify(fact)));
+  if (left === undefined || more.length > 0 || right.length !== 1) return null;
+  const joined = joinValues(left, right[0]!);
+  return joined === null ? null : one.map((fact) => (fact === left ? joined : fact));
+}
+
+/** A test of the values of both, where any value suffices for each. */
+function joinValues(one: ImportedFact, other: ImportedFact): ImportedFact | null {
+  if ('condition' in one && 'condition' in other) {
+    const values = [...new Set([...one.condition.values, ...other.condition.values])];
+    const isAlike = textWithout(one) === textWithout(other);
+    const isAny = comparisonOf(one.condition.op)?.negated === false;
+    if (!isAlike || !isAny || values.length > MAX_CONDITION_VALUES) return null;
+    return { ...one, condition: { ...one.condition, values } };
+  }
+  if (!('values' in one) || !('values' in other)) return null;
+  if (one.member !== other.member || one.negated || other.negated) return null;
+  const values = [...new Set([...one.values, ...other.values])];
+  return values.length > MAX_JOINED ? null : { ...one, values };
+}
+
+/** A test without its values, as text. */
+function textWithout({ member, condition }: Extract<ImportedFact, { condition: unknown }>): string {
+  return JSON.stringify([member, { ...condition, values: [] }]);
+}
+
+/** Values of one member that tests are joined to: methods have the shortest list. */
+const MAX_JOINED = 20;
 
 /** The values that all tests of a member leave; `null`: it has no test that lists what is meant. */
 function chosen(facts: readonly ImportedFact[], member: 'methods' | 'schemes'): readonly string[] | null {

@@ -12,7 +12,7 @@ import {
   subtractAddresses,
   uniteAddresses,
 } from './addresses.ts';
-import { bothFacts, conditionsOf, type ImportedFact, oppositeOf } from './facts.ts';
+import { bothFacts, conditionsOf, eitherFacts, type ImportedFact, oppositeOf } from './facts.ts';
 import { combineTests, coversAll, hostEntries, pathEntries, type TextTest } from './text-test.ts';
 
 /** Levels of parentheses and `not` in an expression, so that the parser's recursion is bounded. */
@@ -152,9 +152,14 @@ function unite(of: readonly ImportedCondition[], negated: boolean): readonly Imp
   return united;
 }
 
-/** Adds an alternative; two that differ in one list of includes alone become one. */
+/** Adds an alternative; two that differ in one list of includes, or in the values of one fact, become one. */
 function joinAlternative(united: ImportedFilter[], filter: ImportedFilter): void {
   for (const [index, other] of united.entries()) {
+    const facts = eitherFacts(other.facts, filter.facts);
+    if (facts !== null && textOf({ ...filter, facts: [] }) === textOf({ ...other, facts: [] })) {
+      united[index] = { ...other, facts };
+      return;
+    }
     for (const field of ['pathIncludes', 'hostIncludes', 'countryIncludes', 'ipIncludes'] as const) {
       const [mine, theirs] = [filter[field], other[field]];
       if (mine === null || theirs === null) continue;

@@ -74,7 +74,9 @@ function addPart(
     markMissing(entry, reason);
     return 'lost';
   }
-  const failure = emitFilters(draft, entry, { filters: around, emit: close });
+  const failure =
+    emitFilters(draft, entry, { filters: around, emit: close }) &&
+    emitFilters(draft, entry, { filters: around.map(withRoom), emit: close });
   if (failure !== null) {
     markOpened(entry, reason);
     markOpened(entry, failure);
@@ -87,6 +89,11 @@ function addPart(
   const subject = isWhole ? 'it guards the whole domain: every request is' : 'all that it guards is';
   markClosed(entry, `${subject} ${closing}, until a rule is written by hand`);
   return 'closed';
+}
+
+/** The filter without facts and exceptions, of which a rule has room for so many. */
+function withRoom(filter: ImportedFilter): ImportedFilter {
+  return { ...filter, facts: [], ipExcludes: null, countryExcludes: [] };
 }
 
 /** Whether a filter names paths. */

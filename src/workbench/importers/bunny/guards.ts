@@ -7,8 +7,9 @@ import {
   type ImportDraft,
   markDifference,
   markMissing,
-  tryRule,
+  tryDrop,
 } from '../draft.ts';
+import type { ImportedFact } from '../facts.ts';
 import {
   areDisjoint,
   dropFields,
@@ -87,7 +88,7 @@ function emitBlock(
   entry: DraftEntry,
   filter: ImportedFilter,
 ): string | null {
-  const refused = tryRule(draft, entry, 'drop', dropFields(filter));
+  const refused = tryDrop(draft, entry, filter);
   if (refused !== null) return refused;
   const earlier = redirects.find((one) => !areDisjoint(filter, one.filter));
   if (earlier !== undefined)
@@ -98,7 +99,7 @@ function emitBlock(
   return null;
 }
 
-/** The settings that guard the root path, or with a token all paths but those of rules that switch it off. */
+/** The settings that guard the root path and POST requests, or with a token all paths but those of rules that switch it off. */
 export function guardZone(state: BunnyImport, zone: SourceFields, rules: readonly SourceFields[]): void {
   if (zone['BlockRootPathAccess'] === true) {
     const filter = { ...EVERY_REQUEST, pathIncludes: [equalsText('/')] };
@@ -109,13 +110,20 @@ export function guardZone(state: BunnyImport, zone: SourceFields, rules: readonl
       dropFields(filter) as object,
     );
   }
+  if (zone['BlockPostRequests'] === true) {
+    const facts: readonly ImportedFact[] = [{ member: 'methods', values: ['POST'], negated: false }];
+    const entry = addEntry(state.draft, 'BlockPostRequests', 'true');
+    addRule(state.draft, entry, 'drop', dropFields({ ...EVERY_REQUEST, facts }));
+  }
   if (zone['ZoneSecurityEnabled'] !== true) return;
   const open = rules.flatMap((rule) => {
     const actions = [rule, ...objectsAt(rule, 'ExtraActions')].map((one) =>
       nameAt(one, 'ActionType', ACTIONS),
     );
     const isOpen = rule['Enabled'] !== false && actions.includes('DisableTokenAuthentication');
-    return isOpen ? [{ kind: 'not' as const, of: readTriggers(rule, state.hosts).condition }] : [];
+    return isOpen
+      ? [{ kind: 'not' as const, of: readTriggers(rule, { hosts: state.hosts, exempts: true }).condition }]
+      : [];
   });
   const readable = open.filter((condition) => filtersOf(condition).ok);
   const entry = addEntry(state.draft, 'ZoneSecurityEnabled', 'token authentication');

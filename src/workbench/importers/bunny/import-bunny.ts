@@ -15,6 +15,7 @@ import {
 } from '../draft.ts';
 import { bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
 import { addAlternatives } from '../guard.ts';
+import { headerFields, literalValue } from '../header-changes.ts';
 import type { Importer } from '../importer.ts';
 import { numberAt, objectsAt, readObjects, type SourceFields, textAt } from '../json-source.ts';
 import {
@@ -26,6 +27,7 @@ import {
   shownSource,
 } from '../report.ts';
 import { equalsText } from '../text-test.ts';
+import { VALUES_NOTE } from '../value-test.ts';
 import { ACTIONS, addRefusal, addTokenGuard, type BunnyImport, blockLists, guardZone } from './guards.ts';
 import { nameAt, readTriggers } from './read-triggers.ts';
 
@@ -38,6 +40,7 @@ const CACHE_ACTIONS = [
 
 const NOTES: readonly string[] = [
   'a pattern of the request URL is read as one of the URL without its query, with regard to case; rules compare paths decoded, and `/a;x` also as `/a`',
+  VALUES_NOTE,
 ];
 
 /** One action with its condition. */
@@ -123,7 +126,10 @@ function translateRules(state: BunnyImport, rules: readonly SourceFields[]): voi
 
 function translate(state: BunnyImport, rule: SourceFields, action: BunnyAction): void {
   const { entry } = action;
-  const conditional = { ...readTriggers(rule, state.hosts), unmet: 'no request meets its triggers' };
+  const conditional = {
+    ...readTriggers(rule, { hosts: state.hosts }),
+    unmet: 'no request meets its triggers',
+  };
   if (action.action === 'BlockRequest') addRefusal(state, entry, conditional);
   else if (action.action === 'EnableTokenAuthentication') addTokenGuard(state, entry, conditional);
   else {
@@ -141,6 +147,9 @@ function emit(state: BunnyImport, action: BunnyAction, filter: ImportedFilter): 
       return emitRedirect(state, action, filter);
     case 'OriginUrl':
       return emitOrigin(state, action, filter);
+    case 'SetResponseHeader':
+    case 'SetRequestHeader':
+      return emitHeader(state, action, filter);
     default:
       return CACHE_ACTIONS.includes(action.action)
         ? emitCache(state, action, filter)
@@ -173,6 +182,42 @@ function emitRedirect(
   if (!addRule(state.draft, entry, 'redirect', { ...ruleFields(filter), ...redirect })) return null;
   if (status === null) markDifference(entry, 'it states no status, so that the rule has 301');
   state.redirects.push({ filter, place: entry.place });
+  return null;
+}
+
+/** Variables of bunny.net that are variables of rules, in lower case. */
+const VARIABLES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '{{hostname}}': '${host}',
+    '{{country_code}}': '${client_country}',
+    '{{request_method}}': '${method}',
+    '%{requestheaders.host}': '${host}',
+    '%{url.hostname}': '${host}',
+    '%{request.method}': '${method}',
+    '%{user.ip}': '${client_ip}',
+    '%{user.countrycode}': '${client_country}',
+  }),
+);
+
+function emitHeader(
+  state: BunnyImport,
+  { fields, action, entry }: BunnyAction,
+  filter: ImportedFilter,
+): string | null {
+  const parts = textAt(fields, 'ActionParameter2').split(/(\{\{[^{}]*\}\}|%\{[^{}]*\})/);
+  const written = parts.map((part, index) =>
+    index % 2 === 0 ? literalValue(part) : VARIABLES.get(part.replace(/\s/g, '').toLowerCase()),
+  );
+  const unread = parts.find((_, index) => written[index] === undefined);
+  if (unread !== undefined) return `\`${unread}\` has no equivalent in the value of a header`;
+  const side = action === 'SetResponseHeader' ? 'response' : 'request';
+  const name = textAt(fields, 'ActionParameter1');
+  const read = headerFields([{ side, op: 'set', name, value: written.join('') }]);
+  if (read.fields === null) return read.refused[0]!;
+  if (!addRule(state.draft, entry, 'headers', { ...ruleFields(filter), ...read.fields })) return null;
+  if (side === 'response') markDifference(entry, 'answers of the edge itself have the header too');
+  if (written.includes('${client_country}'))
+    markDifference(entry, 'the header is left out where the country is unknown');
   return null;
 }
 
@@ -241,7 +286,6 @@ const SETTINGS = [
   'AllowedReferrers',
   'BlockedReferrers',
   'BlockNoneReferrer',
-  'BlockPostRequests',
   'BudgetRedirectedCountries',
   'ConnectionLimitPerIPCount',
   'RequestLimit',
@@ -268,7 +312,7 @@ export const BUNNY: Importer = {
   summary: 'translate a pull zone of bunny.net to an edge file',
   description:
     'Translates what the API answers for a pull zone: its origin, hosts and block lists, and its edge rules that block, ' +
-    'redirect, choose an origin or set times in the cache.',
+    'redirect, choose an origin, set headers or times in the cache.',
   examples: [
     'edgeplan import bunny pull-zone.json -o edge.yaml',
     'edgeplan import bunny edge-rules.json --domain example.com --json',

@@ -1,7 +1,8 @@
 /** Translates the triggers of a bunny.net edge rule to a condition over the filters of rules. */
+import type { ValueComparison } from '../../../base/vocabulary/vocabulary.ts';
 import { type AddressSet, readAddresses, uniteAddresses } from '../addresses.ts';
 import type { ImportedCondition } from '../filter.ts';
-import { numberAt, objectsAt, type SourceFields, textsAt } from '../json-source.ts';
+import { numberAt, objectsAt, type SourceFields, textAt, textsAt } from '../json-source.ts';
 import {
   containsText,
   endsWithText,
@@ -10,6 +11,7 @@ import {
   wildcardText,
   withoutCase,
 } from '../text-test.ts';
+import { presentValue, valueCondition } from '../value-test.ts';
 
 /** A condition, and how it differs. */
 export interface ReadTriggers {
@@ -34,18 +36,26 @@ const TRIGGERS = [
 ];
 const MATCHING = ['MatchAny', 'MatchAll', 'MatchNone'];
 
-/** Reads the triggers of a rule; without any it acts on every request. */
-export function readTriggers(rule: SourceFields, hosts: readonly string[]): ReadTriggers {
+/** Reads the triggers of a rule; without any it acts on every request. `exempts`: the rule takes requests out of a guard. */
+export function readTriggers(
+  rule: SourceFields,
+  { hosts, exempts = false }: { readonly hosts: readonly string[]; readonly exempts?: boolean },
+): ReadTriggers {
   const differences: string[] = [];
+  const joins = nameAt(rule, 'TriggerMatchingType', MATCHING);
   const triggers = objectsAt(rule, 'Triggers').map((trigger) => {
     const type = nameAt(trigger, 'Type', TRIGGERS);
+    const matching = nameAt(trigger, 'PatternMatchingType', MATCHING);
+    const isNegated = (joins === 'MatchNone') !== (matching === 'MatchNone');
+    const isException = isNegated !== exempts;
+    const name = textAt(trigger, 'Parameter1');
     const patterns = textsAt(trigger, 'PatternMatches').map((pattern) =>
-      patternCondition(type, pattern, { hosts, differences }),
+      patternCondition(type, pattern, { hosts, differences, name, isException }),
     );
-    return joined(nameAt(trigger, 'PatternMatchingType', MATCHING), patterns);
+    return joined(matching, patterns);
   });
   if (triggers.length === 0) return { condition: { kind: 'constant', value: true }, differences };
-  return { condition: joined(nameAt(rule, 'TriggerMatchingType', MATCHING), triggers), differences };
+  return { condition: joined(joins, triggers), differences: [...new Set(differences)] };
 }
 
 /** A value of an enumeration, which the API answers as a number or as a name. */
@@ -67,6 +77,10 @@ function joined(matching: string, of: readonly ImportedCondition[]): ImportedCon
 interface PatternContext {
   readonly hosts: readonly string[];
   readonly differences: string[];
+  /** The name of the header or cookie of the trigger. */
+  readonly name: string;
+  /** The rule refuses fewer requests where the pattern matches. */
+  readonly isException: boolean;
 }
 
 function patternCondition(type: string, pattern: string, context: PatternContext): ImportedCondition {
@@ -87,9 +101,51 @@ function patternCondition(type: string, pattern: string, context: PatternContext
       return { kind: 'country', codes: [pattern.toUpperCase()] };
     case 'RemoteIP':
       return addressCondition(pattern, text);
+    case 'RequestMethod':
+      if (!/^[A-Za-z]+$/.test(pattern)) return { kind: 'unknown', text, reason: 'is no method' };
+      return {
+        kind: 'fact',
+        fact: { member: 'methods', values: [pattern.toUpperCase()], negated: false },
+      };
+    case 'RequestHeader':
+    case 'CookieValue':
+      return namedCondition(type, pattern, context);
+    case 'UrlQueryString':
+      return { kind: 'unknown', text, reason: 'has no equivalent: it is about the whole query' };
     default:
       return { kind: 'unknown', text, reason: 'has no equivalent: no rule has such a filter' };
   }
+}
+
+/** A pattern of the value of a header or a cookie, in which `*` is any text. */
+function namedCondition(
+  type: 'RequestHeader' | 'CookieValue',
+  pattern: string,
+  { name, differences, isException }: PatternContext,
+): ImportedCondition {
+  const member = type === 'RequestHeader' ? 'headers' : 'cookies';
+  const text = `${type} ${name} ${pattern}`;
+  if (pattern === '') return { kind: 'unknown', text, reason: 'is empty' };
+  const isAny = /^\*+$/.test(pattern);
+  // The documentation does not say whether case counts: a refusal ignores it, and an exception does not.
+  const ignoreCase = !isException && /[a-z]/i.test(pattern);
+  const condition = isAny
+    ? presentValue(member, name)
+    : valueCondition({ member, name, ...patternOf(pattern), ignoreCase });
+  if (typeof condition === 'string') return { kind: 'unknown', text, reason: condition };
+  if (/[a-z]/i.test(pattern))
+    differences.push(
+      `the edge compares \`${name}\` ${ignoreCase ? 'without' : 'with'} regard to case, of which the documentation of bunny.net says nothing`,
+    );
+  return condition;
+}
+
+/** A pattern as a comparison. */
+function patternOf(pattern: string): {
+  readonly comparison: ValueComparison;
+  readonly texts: readonly string[];
+} {
+  return { comparison: pattern.includes('*') ? 'wildcard' : 'equals', texts: [pattern] };
 }
 
 /** An address, a prefix, or IPv4 octets with a star at the end. */
@@ -105,7 +161,7 @@ function addressCondition(pattern: string, text: string): ImportedCondition {
 }
 
 /** A pattern of the URL without its query, in which `*` is any text. */
-function urlCondition(pattern: string, { hosts, differences }: PatternContext): ImportedCondition {
+function urlCondition(pattern: string, { hosts }: PatternContext): ImportedCondition {
   const text = `Url ${pattern}`;
   if (/[?%\\]|%?\{\{?/.test(pattern))
     return { kind: 'unknown', text, reason: 'is about the query, an escape or a variable' };
@@ -113,14 +169,17 @@ function urlCondition(pattern: string, { hosts, differences }: PatternContext): 
   if (pattern.startsWith('/')) return { kind: 'path', tests: [wildcardText(pattern)] };
   const [, scheme, host, path] = /^(https?|\*):\/\/([^/]+)(\/.*)?$/.exec(pattern) ?? [];
   if (host !== undefined) {
-    if (scheme !== '*') differences.push(`the scheme of \`${pattern}\` is not compared`);
     if (host.includes('*') && host !== '*' && !host.startsWith('*.'))
       return { kind: 'unknown', text, reason: 'has a star inside the host' };
     const hostTests: readonly TextTest[] = [
       host.includes('*') ? wildcardText(host.toLowerCase()) : equalsText(host.toLowerCase()),
     ];
     const paths: ImportedCondition = { kind: 'path', tests: [wildcardText(path ?? '/')] };
-    return host === '*' ? paths : { kind: 'all', of: [{ kind: 'host', tests: hostTests }, paths] };
+    const of: ImportedCondition[] = [paths];
+    if (host !== '*') of.unshift({ kind: 'host', tests: hostTests });
+    if (scheme !== '*')
+      of.unshift({ kind: 'fact', fact: { member: 'schemes', values: [scheme!], negated: false } });
+    return of.length === 1 ? paths : { kind: 'all', of };
   }
   return looseUrl(pattern, text, hosts);
 }

@@ -1,6 +1,6 @@
 /** Translates custom rules of Cloudflare that refuse or challenge requests. */
-import { answerWith, type DraftEntry, markDifference, tryRule } from '../draft.ts';
-import { areDisjoint, dropFields, type ImportedFilter, ruleFields } from '../filter.ts';
+import { answerWith, type DraftEntry, markDifference, tryDrop, tryRule } from '../draft.ts';
+import { areDisjoint, type ImportedFilter, ruleFields } from '../filter.ts';
 import { addGuard, type GuardRules } from '../guard.ts';
 import { numberAt, objectAt, textAt } from '../json-source.ts';
 import type { CloudflareImport, CloudflareRule, EarlierPhase } from './zone.ts';
@@ -66,7 +66,7 @@ function emitBlock(
   { rule, entry }: CloudflareRule,
   filter: ImportedFilter,
 ): string | null {
-  const refused = tryRule(state.draft, entry, 'drop', dropFields(filter));
+  const refused = tryDrop(state.draft, entry, filter);
   if (refused !== null) return refused;
   const response = objectAt(objectAt(rule, 'action_parameters'), 'response');
   const status = numberAt(response, 'status_code') ?? 403;

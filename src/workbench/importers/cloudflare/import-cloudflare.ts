@@ -11,6 +11,7 @@ import {
   markMissing,
   markNeedless,
 } from '../draft.ts';
+import type { ImportedFact } from '../facts.ts';
 import { EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
 import type { Importer } from '../importer.ts';
 import {
@@ -30,6 +31,8 @@ import {
   type SourceFile,
 } from '../report.ts';
 import { endsWithText, equalsText, startsWithText } from '../text-test.ts';
+import { VALUES_NOTE } from '../value-test.ts';
+import { accountLists, isAccountList } from './account-lists.ts';
 import { guardedHosts, olderKind, translateOlder } from './older-objects.ts';
 import { addPageRedirects, addPageSettings, readPageRules } from './page-rules.ts';
 import { translateRule } from './translate-rule.ts';
@@ -44,13 +47,13 @@ const PHASES: Readonly<Record<string, true>> = {
   http_ratelimit: true,
   http_request_redirect: true,
   http_request_cache_settings: true,
+  http_request_late_transform: true,
+  http_response_headers_transform: true,
 };
 
 /** Why rules of other phases are not carried over. */
 const OTHER_PHASES: Readonly<Record<string, string>> = {
   http_request_firewall_managed: "managed rulesets are Cloudflare's own; write a rule of type waf",
-  http_request_late_transform: 'no rule sets request headers',
-  http_response_headers_transform: 'no rule sets response headers',
   http_config_settings: 'settings by request have no equivalent',
   http_response_compression: 'the edge does not compress',
   http_custom_errors: 'write the page into a rule of type error_page',
@@ -58,6 +61,7 @@ const OTHER_PHASES: Readonly<Record<string, string>> = {
 
 const NOTES: readonly string[] = [
   'rules compare paths decoded, without `//`, dot segments and parameters (`/a;x` also matches as `/a`); Cloudflare compares them as its URL normalisation leaves them',
+  VALUES_NOTE,
 ];
 
 /** Translates the files: rulesets, items of bulk redirect lists, DNS records. */
@@ -70,6 +74,7 @@ export function importCloudflare(
   const draft = createDraft();
   const state: CloudflareImport = {
     draft,
+    lists: accountLists(objects),
     redirects: [],
     rewrites: [],
     challenges: [],
@@ -98,10 +103,7 @@ export function importCloudflare(
     if (phase === 'http_request_dynamic_redirect') addPageRedirects(state, pageRules);
     if (phase === 'http_request_firewall_custom') translateOlder(state, objects);
     if (phase === 'http_request_redirect') {
-      translateBulkRedirects(
-        state,
-        objects.filter(({ value }) => 'redirect' in value),
-      );
+      translateBulkRedirects(state, objects.flatMap(redirectItems));
     }
   }
   addPageSettings(state, pageRules);
@@ -121,7 +123,17 @@ export function importCloudflare(
 
 /** Whether the importer knows the kind of an object. */
 function isKnown(value: SourceFields): boolean {
-  return 'phase' in value || 'redirect' in value || isRecord(value) || olderKind(value) !== null;
+  const isOfLists = 'redirect' in value || isAccountList(value);
+  return 'phase' in value || isOfLists || isRecord(value) || olderKind(value) !== null;
+}
+
+/** The items of bulk redirects: on their own, or in their list. */
+function redirectItems(object: SourceObject): readonly SourceObject[] {
+  const { place, value } = object;
+  if (!isAccountList(value)) return 'redirect' in value ? [object] : [];
+  return objectsAt(value, 'items').flatMap((item, index) =>
+    'redirect' in item ? [{ place: `${place}.items[${index}]`, value: item }] : [],
+  );
 }
 
 function isRecord(value: SourceFields): boolean {
@@ -254,8 +266,7 @@ function translateBulkRedirects(state: CloudflareImport, items: readonly SourceO
 
 /** The filter of a source URL; a text is the reason why it has none. */
 function filterOf(source: string, isPrefix: boolean, hasSubdomains: boolean): ImportedFilter | string {
-  if (/^https?:\/\//.test(source)) return 'it is of one scheme, and rules have no filter on the scheme';
-  const [, host = '', path = '/'] = /^([^/?]+)(\/[^?]*)?$/.exec(source) ?? [];
+  const [, scheme, host = '', path = '/'] = /^(?:(https?):\/\/)?([^/?]+)(\/[^?]*)?$/.exec(source) ?? [];
   if (host === '') return 'a source with a query has no equivalent';
   if (/[%\\]|[^\u0021-\u007e]/.test(path))
     return 'Cloudflare compares percent-encoded paths, rules decoded ones';
@@ -263,7 +274,10 @@ function filterOf(source: string, isPrefix: boolean, hasSubdomains: boolean): Im
   const hosts = hasSubdomains ? [equalsText(name), endsWithText(`.${name}`)] : [equalsText(name)];
   const base = path.replace(/\/$/, '');
   const paths = isPrefix ? [equalsText(path), startsWithText(`${base}/`)] : [equalsText(path)];
-  return { ...EVERY_REQUEST, hostIncludes: hosts, pathIncludes: isPrefix && base === '' ? null : paths };
+  const pathIncludes = isPrefix && base === '' ? null : paths;
+  const facts: readonly ImportedFact[] =
+    scheme === undefined ? [] : [{ member: 'schemes', values: [scheme], negated: false }];
+  return { ...EVERY_REQUEST, hostIncludes: hosts, pathIncludes, facts };
 }
 
 /** The importer of Cloudflare. */
@@ -272,8 +286,8 @@ export const CLOUDFLARE: Importer = {
   files: 'JSON of rulesets, bulk redirect lists, page rules, DNS records; - is stdin',
   summary: 'translate rulesets of Cloudflare to an edge file',
   description:
-    'Translates what the API answers for rulesets (custom rules, rate limiting, redirects, URL rewrites, origin and cache ' +
-    'rules), items of bulk redirect lists, page rules and DNS records, which name the origins.',
+    'Translates what the API answers for rulesets (custom rules, rate limiting, redirects, URL rewrites, changes of headers, ' +
+    'origin and cache rules), lists with their items, page rules and DNS records, which name the origins.',
   examples: [
     'edgeplan import cloudflare rulesets.json dns-records.json -o edge.yaml',
     'edgeplan import cloudflare rulesets.json --domain example.com --origin origin.example.net --json',

@@ -1,7 +1,8 @@
 /** Cloudflare's objects beside rulesets that guard paths: older firewall rules, zone lockdowns, IP access rules, Access applications. */
+import { parseAsn } from '../../../base/addresses/asn.ts';
 import { type AddressSet, readAddresses, uniteAddresses } from '../addresses.ts';
-import { addEntry, type DraftEntry, markDifference, markMissing, markNeedless, tryRule } from '../draft.ts';
-import { dropFields, filtersOf, type ImportedCondition, type ImportedFilter } from '../filter.ts';
+import { addEntry, type DraftEntry, markDifference, markMissing, markNeedless, tryDrop } from '../draft.ts';
+import { filtersOf, type ImportedCondition, type ImportedFilter } from '../filter.ts';
 import { addGuard } from '../guard.ts';
 import {
   numberAt,
@@ -13,6 +14,7 @@ import {
   textsAt,
 } from '../json-source.ts';
 import { equalsText, startsWithText, wildcardText } from '../text-test.ts';
+import { asnCondition } from './account-lists.ts';
 import { pageUrlOf } from './page-rules.ts';
 import { translateRule } from './translate-rule.ts';
 import type { CloudflareImport } from './zone.ts';
@@ -72,7 +74,7 @@ function translateFirewall(state: CloudflareImport, { place, value }: SourceObje
 /** Adds the rules that refuse what meets a condition. */
 function refuse(state: CloudflareImport, entry: DraftEntry, condition: ImportedCondition): void {
   const close = (filter: ImportedFilter): string | null => {
-    return tryRule(state.draft, entry, 'drop', dropFields(filter));
+    return tryDrop(state.draft, entry, filter);
   };
   const unmet = 'no request meets its condition';
   addGuard(state.draft, entry, { condition, differences: [], unmet, closing: 'refused', emit: close, close });
@@ -157,6 +159,7 @@ function translateAccessRule(state: CloudflareImport, { place, value }: SourceOb
         : `the mode \`${mode}\` has no equivalent`,
     );
   else if (addresses !== null) refuse(state, entry, { kind: 'ip', addresses });
+  else if (target === 'asn' && parseAsn(text) !== null) refuse(state, entry, asnCondition([parseAsn(text)!]));
   else if (target === 'country' && /^[A-Z]{2}$/.test(text) && !['XX', 'T1'].includes(text))
     refuse(state, entry, { kind: 'country', codes: [text] });
   else markMissing(entry, `no rule has a filter on the ${target} \`${text}\``);

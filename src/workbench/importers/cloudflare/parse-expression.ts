@@ -8,6 +8,8 @@ import { MAX_EXPRESSION_CHARACTERS, MAX_EXPRESSION_DEPTH } from '../filter.ts';
 export type CloudflareValue =
   | { readonly kind: 'field'; readonly name: string }
   | { readonly kind: 'call'; readonly name: string; readonly args: readonly CloudflareValue[] }
+  /** `any` or `all` over the elements of an array; `null`: what is inside is no comparison that is read. */
+  | { readonly kind: 'each'; readonly name: 'any' | 'all'; readonly of: CloudflareExpression | null }
   | { readonly kind: 'text'; readonly text: string }
   /** A number, an address, a range or the name of a list, as written. */
   | { readonly kind: 'word'; readonly text: string };
@@ -277,7 +279,7 @@ function parseValue(parser: Parser, depth: number): CloudflareValue {
       ? { kind: 'field', name: text }
       : { kind: 'word', text };
   }
-  if (text === 'any' || text === 'all') return skippedCall(parser, text);
+  if (text === 'any' || text === 'all') return { kind: 'each', name: text, of: parseEach(parser, depth) };
   const args: CloudflareValue[] = [];
   while (!accept(parser, ')')) {
     if (args.length > 0 && !accept(parser, ',')) {
@@ -294,20 +296,23 @@ function parseValue(parser: Parser, depth: number): CloudflareValue {
   return { kind: 'call', name: text, args };
 }
 
-/** `any` and `all` have a comparison inside, which no filter has: it is skipped to the end of the call. */
-function skippedCall(parser: Parser, name: string): CloudflareValue {
-  let depth = 1;
-  while (depth > 0) {
+/** The comparison inside `any` or `all`; what cannot be read is skipped to the end of the call. */
+function parseEach(parser: Parser, depth: number): CloudflareExpression | null {
+  const from = parser.at;
+  const inner = parseOr(parser, depth + 1);
+  if (parser.reason === null && accept(parser, ')')) return inner;
+  parser.at = from;
+  parser.reason = null;
+  for (let open = 1; open > 0; parser.at++) {
     const { kind, text } = peek(parser);
     if (kind === 'end') {
       unexpected(parser);
       break;
     }
-    if (kind === 'mark' && text === '(') depth++;
-    if (kind === 'mark' && text === ')') depth--;
-    parser.at++;
+    if (kind === 'mark' && text === '(') open++;
+    if (kind === 'mark' && text === ')') open--;
   }
-  return { kind: 'call', name, args: [] };
+  return null;
 }
 
 /** Skips the index of a call's result, such as `lower(…)[*]`. */

@@ -1,18 +1,17 @@
 /** Translates a parsed expression to a condition over the filters of rules; what has no filter is named. */
-import { BOT_KINDS } from '../../../base/vocabulary/vocabulary.ts';
-import { type AddressSet, readAddresses, uniteAddresses } from '../addresses.ts';
 import type { ImportedCondition } from '../filter.ts';
-import {
-  containsText,
-  endsWithText,
-  equalsText,
-  regexText,
-  startsWithText,
-  type TextTest,
-  wildcardText,
-  withoutCase,
-} from '../text-test.ts';
+import { textCondition, urlCondition } from './compare-text.ts';
+import { eachCondition, hasCondition, valueComparison } from './compare-value.ts';
+import { visitorCondition } from './compare-visitor.ts';
 import type { CloudflareExpression, CloudflareValue } from './parse-expression.ts';
+import { readField } from './read-field.ts';
+import {
+  type Comparison,
+  type ExpressionReading,
+  opposite,
+  type TextComparison,
+  unknown,
+} from './reading.ts';
 
 /** A condition, and what it has beyond Cloudflare's or lacks. */
 export interface ReadCondition {
@@ -21,230 +20,131 @@ export interface ReadCondition {
 }
 
 /** Reads an expression. */
-export function readCondition(expression: CloudflareExpression): ReadCondition {
+export function readCondition(
+  expression: CloudflareExpression,
+  { lists = new Map(), isException = false }: Partial<Pick<ExpressionReading, 'lists' | 'isException'>> = {},
+): ReadCondition {
   const differences: string[] = [];
-  return { condition: conditionOf(expression, differences), differences };
+  const condition = conditionOf(expression, { lists, differences, isException });
+  return { condition, differences: [...new Set(differences)] };
 }
 
-function conditionOf(expression: CloudflareExpression, differences: string[]): ImportedCondition {
+function conditionOf(expression: CloudflareExpression, reading: ExpressionReading): ImportedCondition {
   switch (expression.kind) {
     case 'and':
-      return { kind: 'all', of: expression.of.map((one) => conditionOf(one, differences)) };
+      return { kind: 'all', of: expression.of.map((one) => conditionOf(one, reading)) };
     case 'or':
-      return { kind: 'any', of: expression.of.map((one) => conditionOf(one, differences)) };
+      return { kind: 'any', of: expression.of.map((one) => conditionOf(one, reading)) };
     case 'not':
-      return { kind: 'not', of: conditionOf(expression.of, differences) };
+      return { kind: 'not', of: conditionOf(expression.of, opposite(reading)) };
     case 'xor':
       return unknown(expression, 'has no equivalent: filters have no `xor`');
     case 'value':
-      return valueCondition(expression, expression.value, differences);
+      return booleanCondition(expression, expression.value, reading);
     case 'compare':
-      return comparison(expression, differences);
+      return comparison(expression, reading);
   }
 }
 
-function unknown({ text }: { readonly text: string }, reason: string): ImportedCondition {
-  return { kind: 'unknown', text, reason };
-}
+const OTHER_BOTS = 'the edge verifies bots by its own list of operators, not by that of Cloudflare';
 
 /** A boolean field or function. */
-function valueCondition(
+function booleanCondition(
   expression: CloudflareExpression,
   value: CloudflareValue,
-  differences: string[],
+  reading: ExpressionReading,
 ): ImportedCondition {
-  if (value.kind === 'field' && (value.name === 'true' || value.name === 'false')) {
-    return { kind: 'constant', value: value.name === 'true' };
-  }
-  if (value.kind === 'field' && value.name === 'cf.client.bot') {
-    differences.push('the edge verifies bots by its own list of operators, not by that of Cloudflare');
-    return { kind: 'bot', kinds: ['*'], verified: true, text: 'cf.client.bot' };
-  }
-  if (value.kind === 'call' && ['starts_with', 'ends_with'].includes(value.name) && value.args.length === 2) {
-    const [field, operand] = value.args;
-    if (operand!.kind === 'text') {
-      return textCondition(expression, { field: field!, operator: value.name, operands: [operand!.text] });
-    }
+  if (value.kind === 'each') return eachCondition(expression, value, reading);
+  if (value.kind === 'call') return callCondition(expression, value, reading);
+  const name = value.kind === 'field' ? value.name : '';
+  if (name === 'true' || name === 'false') return { kind: 'constant', value: name === 'true' };
+  if (name === 'ssl') return { kind: 'fact', fact: { member: 'schemes', values: ['https'], negated: false } };
+  if (name === 'cf.client.bot' || name === 'cf.bot_management.verified_bot') {
+    reading.differences.push(OTHER_BOTS);
+    return { kind: 'bot', kinds: ['*'], verified: true, text: name };
   }
   return unknown(expression, 'has no equivalent in a filter');
 }
 
-function comparison(
-  expression: Extract<CloudflareExpression, { kind: 'compare' }>,
-  differences: string[],
-): ImportedCondition {
-  const { left, operator, right } = expression;
-  const negated = operator === 'ne';
-  const wrap = (condition: ImportedCondition): ImportedCondition =>
-    negated && condition.kind !== 'unknown' ? { kind: 'not', of: condition } : condition;
-  const plain = negated ? 'eq' : operator;
-  if (left.kind === 'field') {
-    const { name } = left;
-    if (name === 'ip.src') return wrap(addressCondition(expression, plain));
-    if (name === 'ip.src.country' || name === 'ip.geoip.country')
-      return wrap(countryCondition(expression, plain));
-    if (name === 'http.user_agent') return wrap(agentCondition(expression, plain, differences));
-    if (name === 'http.request.uri.path.extension') return wrap(extensionCondition(expression, plain));
-    if (name === 'http.request.full_uri') return wrap(fullUriCondition(expression, plain, differences));
-  }
-  const operands = right.map((value) => (value.kind === 'text' ? value.text : null));
-  if (operands.some((text) => text === null))
-    return unknown(expression, 'compares with a value that is no text');
-  return wrap(
-    textCondition(expression, { field: left, operator: plain, operands: operands as readonly string[] }),
-  );
-}
-
-/** A test of a host or a path. */
-interface TextComparison {
-  readonly field: CloudflareValue;
-  readonly operator: string;
-  readonly operands: readonly string[];
-}
-
-function textCondition(
+/** `starts_with`, `ends_with`, `has_key`, `has_value`. */
+function callCondition(
   expression: CloudflareExpression,
-  { field, operator, operands }: TextComparison,
+  { name, args }: Extract<CloudflareValue, { kind: 'call' }>,
+  reading: ExpressionReading,
 ): ImportedCondition {
-  const inner =
-    field.kind === 'call' && field.name === 'lower' && field.args.length === 1 ? field.args[0]! : field;
-  const isLower = inner !== field;
-  const name = inner.kind === 'field' ? inner.name : '';
-  if (name === 'http.request.uri' && operator === 'starts_with' && !operands[0]!.includes('?')) {
-    return textCondition(expression, {
-      field: { kind: 'field', name: 'http.request.uri.path' },
-      operator,
-      operands,
-    });
+  const [field, operand] = args;
+  if (args.length === 2 && operand!.kind === 'text') {
+    if (name === 'starts_with' || name === 'ends_with')
+      return textComparison(expression, {
+        field: field!,
+        operator: name,
+        operands: [operand!.text],
+        reading,
+      });
+    if (name === 'has_key' || name === 'has_value')
+      return hasCondition(expression, { name, field: field!, text: operand!.text, reading });
   }
-  const isHost = name === 'http.host';
-  if (!isHost && name !== 'http.request.uri.path') {
-    return unknown(
-      expression,
-      `has no equivalent: no rule has a filter on \`${name === '' ? expression.text : name}\``,
-    );
-  }
-  if (!isHost && operands.some((text) => /[%\\]|[^\u0021-\u007e]/.test(text)) && operator !== 'matches') {
-    return unknown(
-      expression,
-      'has no exact equivalent: Cloudflare compares percent-encoded paths, rules decoded ones',
-    );
-  }
-  if (isLower && operands.some((text) => text !== text.toLowerCase()) && operator !== 'matches') {
-    return { kind: 'constant', value: false };
-  }
-  const tests: TextTest[] = [];
-  for (const text of operands) {
-    const test = testOf(operator, isHost ? text.toLowerCase() : text);
-    if (typeof test === 'string') return unknown(expression, `has no equivalent: ${test}`);
-    tests.push(isLower && !isHost ? withoutCase(test) : test);
-  }
-  return { kind: isHost ? 'host' : 'path', tests };
+  return unknown(expression, 'has no equivalent in a filter');
 }
 
-/** The test of an operator; a text says why there is none. */
-function testOf(operator: string, text: string): TextTest | string {
-  switch (operator) {
-    case 'eq':
-    case 'in':
-      return equalsText(text);
-    case 'contains':
-      return containsText(text);
-    case 'starts_with':
-      return startsWithText(text);
-    case 'ends_with':
-      return endsWithText(text);
-    case 'matches':
-      return regexText(text);
-    case 'wildcard':
-      return withoutCase(wildcardText(text));
-    case 'strict wildcard':
-      return wildcardText(text);
-    default:
-      return `texts have no operator \`${operator}\``;
+function comparison(expression: Comparison, reading: ExpressionReading): ImportedCondition {
+  const { left, operator, right } = expression;
+  const [first] = right;
+  if (first?.kind === 'field' && (first.name === 'true' || first.name === 'false')) {
+    if (operator !== 'eq' && operator !== 'ne') return unknown(expression, 'has no equivalent in a filter');
+    const isOpposite = (first.name === 'true') === (operator === 'ne');
+    const read = booleanCondition(expression, left, isOpposite ? opposite(reading) : reading);
+    return isOpposite && read.kind !== 'unknown' ? { kind: 'not', of: read } : read;
   }
+  if (operator === 'ne') {
+    const read = positive({ ...expression, operator: 'eq' }, opposite(reading));
+    return read.kind === 'unknown' ? read : differsOf(expression, read, reading);
+  }
+  return positive(expression, reading);
 }
 
-function addressCondition(
-  expression: Extract<CloudflareExpression, { kind: 'compare' }>,
-  operator: string,
+/** The opposite of an equality; a value that is missing compares with nothing, and equals nothing either. */
+function differsOf(
+  expression: Comparison,
+  equal: ImportedCondition,
+  reading: ExpressionReading,
 ): ImportedCondition {
-  const { right } = expression;
-  if (operator !== 'in' && operator !== 'eq') return unknown(expression, 'has no equivalent in a filter');
-  const sets: AddressSet[] = [];
-  for (const value of right) {
-    const text = value.kind === 'word' ? value.text : '';
-    if (text.startsWith('$'))
-      return unknown(expression, 'names a list of the account, whose entries are not in the file');
-    const set = readAddresses(text.replace('..', '-'));
-    if (set === null) return unknown(expression, 'has an entry that is no address');
-    sets.push(set);
-  }
-  return { kind: 'ip', addresses: uniteAddresses(sets) };
+  const differs: ImportedCondition = { kind: 'not', of: equal };
+  const field = readField(expression.left);
+  if (field === null || field.key === null || field.isLength) return differs;
+  const map = { kind: 'field', name: field.name } as const;
+  const has = hasCondition(expression, { name: 'has_key', field: map, text: field.key, reading });
+  return { kind: 'all', of: [has, differs] };
 }
 
-function countryCondition(
-  expression: Extract<CloudflareExpression, { kind: 'compare' }>,
-  operator: string,
-): ImportedCondition {
-  const codes = expression.right.map((value) => (value.kind === 'text' ? value.text : ''));
-  if (operator !== 'in' && operator !== 'eq') return unknown(expression, 'has no equivalent in a filter');
-  const special = codes.find((code) => !/^[A-Z]{2}$/.test(code) || ['XX', 'T1'].includes(code));
-  if (special !== undefined)
-    return unknown(expression, `names \`${special}\`, which is no country of ISO 3166-1`);
-  return { kind: 'country', codes };
+/** A comparison other than `ne`. */
+function positive(expression: Comparison, reading: ExpressionReading): ImportedCondition {
+  const { left, operator, right } = expression;
+  const visitor = visitorCondition(expression, reading);
+  if (visitor !== null) return visitor;
+  const operands = right.map((value) => (value.kind === 'text' ? value.text : null));
+  const field = readField(left);
+  if (operands.some((text) => text === null) && field?.isLength !== true)
+    return unknown(expression, 'compares with a value that is no text');
+  return textComparison(expression, {
+    field: left,
+    operator,
+    operands: field?.isLength === true ? right.map(wordOf) : (operands as readonly string[]),
+    reading,
+  });
 }
 
-/** `contains` with the name of a bot that the edge classifies. */
-function agentCondition(
-  expression: Extract<CloudflareExpression, { kind: 'compare' }>,
-  operator: string,
-  differences: string[],
-): ImportedCondition {
-  const [value] = expression.right;
-  const name = value?.kind === 'text' ? value.text.toLowerCase() : '';
-  const kind = BOT_KINDS.find((one) => one === name && one !== 'generic-bot');
-  if (operator !== 'contains' || kind === undefined) {
-    return unknown(expression, 'has no equivalent: no rule has a filter on `http.user_agent`');
-  }
-  differences.push(
-    `the edge finds \`${kind}\` in the User-Agent without regard to case, and one bot in each request`,
+function wordOf(value: CloudflareValue): string {
+  return value.kind === 'word' ? value.text : '';
+}
+
+function textComparison(expression: CloudflareExpression, compared: TextComparison): ImportedCondition {
+  const field = readField(compared.field);
+  if (field === null)
+    return unknown(expression, `has no equivalent: no rule has a filter on \`${expression.text}\``);
+  return (
+    valueComparison(expression, field, compared) ??
+    urlCondition(expression, field, compared) ??
+    textCondition(expression, field, compared)
   );
-  return { kind: 'bot', kinds: [kind], verified: false, text: expression.text };
-}
-
-function extensionCondition(
-  expression: Extract<CloudflareExpression, { kind: 'compare' }>,
-  operator: string,
-): ImportedCondition {
-  if (operator !== 'in' && operator !== 'eq') return unknown(expression, 'has no equivalent in a filter');
-  const names = expression.right.map((value) => (value.kind === 'text' ? value.text : ''));
-  if (names.some((name) => !/^[a-z0-9_-]+$/.test(name)))
-    return unknown(expression, 'names an unusual extension');
-  return { kind: 'path', tests: names.map((name) => withoutCase(endsWithText(`.${name}`))) };
-}
-
-/** `wildcard "http*://host/path*"`, as single redirects have it. */
-function fullUriCondition(
-  expression: Extract<CloudflareExpression, { kind: 'compare' }>,
-  operator: string,
-  differences: string[],
-): ImportedCondition {
-  const [value] = expression.right;
-  const pattern = value?.kind === 'text' ? value.text : '';
-  const [, host, path] = /^http\*:\/\/([^/*?]+)(\/[^*?%]*)\*$/.exec(pattern) ?? [];
-  const isWildcard = operator === 'wildcard' || operator === 'strict wildcard';
-  if (!isWildcard || host === undefined || path === undefined) {
-    return unknown(expression, 'has no equivalent: of full URLs only `http*://host/path*` has one');
-  }
-  differences.push(`at Cloudflare a URL of another host that contains \`://${host}${path}\` matches too`);
-  const test = startsWithText(path);
-  const tests = [operator === 'wildcard' && /[a-z]/i.test(path) ? withoutCase(test) : test];
-  return {
-    kind: 'all',
-    of: [
-      { kind: 'host', tests: [equalsText(host.toLowerCase())] },
-      { kind: 'path', tests },
-    ],
-  };
 }

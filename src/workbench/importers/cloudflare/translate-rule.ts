@@ -8,12 +8,15 @@ import {
   ruleFields,
 } from '../filter.ts';
 import { addAlternatives } from '../guard.ts';
-import { numberAt, objectAt, type SourceFields, textAt, textsAt } from '../json-source.ts';
+import { numberAt, objectAt, textAt, textsAt } from '../json-source.ts';
 import { equalsText, startsWithText } from '../text-test.ts';
 import { cacheFields, readRewrite } from './action-parameters.ts';
-import { addFirewall, CHALLENGES, noteEarlier, noteRewrites } from './firewall-rule.ts';
-import { type CloudflareValue, parseExpression, parseValueExpression } from './parse-expression.ts';
+import { addFirewall, CHALLENGES, noteRewrites } from './firewall-rule.ts';
+import { emitHeaders } from './header-rule.ts';
+import { parseExpression } from './parse-expression.ts';
+import { emitRateLimit } from './rate-limit.ts';
 import { type ReadCondition, readCondition } from './read-condition.ts';
+import { readRedirect } from './redirect-target.ts';
 import type { CloudflareImport, CloudflareRule } from './zone.ts';
 
 /** Translates a rule: one rule of the file for each alternative of its expression. */
@@ -28,7 +31,7 @@ export function translateRule(state: CloudflareImport, source: CloudflareRule): 
     (isGuard ? markOpened : markMissing)(entry, reason);
     return;
   }
-  const read = readCondition(parsed.value);
+  const read = readCondition(parsed.value, { lists: state.lists, isException: action === 'skip' });
   if (action === 'skip') {
     noteSkip(state, source, read);
     return;
@@ -100,6 +103,9 @@ function emit(state: CloudflareImport, source: CloudflareRule, filter: ImportedF
   switch (source.phase) {
     case 'http_ratelimit':
       return emitRateLimit(state, source, filter);
+    case 'http_request_late_transform':
+    case 'http_response_headers_transform':
+      return emitHeaders(state, source, filter);
     case 'http_request_dynamic_redirect':
       return emitRedirect(state, source, filter);
     case 'http_request_transform':
@@ -115,49 +121,17 @@ function emit(state: CloudflareImport, source: CloudflareRule, filter: ImportedF
   }
 }
 
-function emitRateLimit(
-  state: CloudflareImport,
-  { rule, entry }: CloudflareRule,
-  filter: ImportedFilter,
-): string | null {
-  const limit = objectAt(rule, 'ratelimit');
-  const keys = textsAt(limit, 'characteristics').filter((key) => key !== 'cf.colo.id');
-  if (keys.length !== 1 || keys[0] !== 'ip.src')
-    return `requests are counted by address only, not by ${keys.map((key) => `\`${key}\``).join(', ')}`;
-  if (textAt(limit, 'counting_expression') !== '')
-    return 'a counting expression of its own has no equivalent';
-  const action = textAt(rule, 'action');
-  if (action !== 'block' && !CHALLENGES.includes(action)) return `the action \`${action}\` has no equivalent`;
-  const fields = {
-    ...ruleFields(filter),
-    limit: numberAt(limit, 'requests_per_period'),
-    window_sec: numberAt(limit, 'period'),
-    on_breach: action === 'block' ? 'drop' : 'captcha',
-  };
-  if (!addRule(state.draft, entry, 'rate_limit', fields)) return null;
-  const timeout = numberAt(limit, 'mitigation_timeout') ?? 0;
-  markDifference(
-    entry,
-    `Cloudflare acts for ${timeout} s once the count is above the limit; the rule acts while the requests of the window are above it`,
-  );
-  if (limit['requests_to_origin'] === true)
-    markDifference(entry, 'requests that the cache answers count too');
-  noteEarlier(entry, filter, state);
-  return null;
-}
-
 function emitRedirect(
   state: CloudflareImport,
   { rule, entry }: CloudflareRule,
   filter: ImportedFilter,
 ): string | null {
   const value = objectAt(objectAt(rule, 'action_parameters'), 'from_value');
-  const redirect = readRedirect(value);
+  const redirect = readRedirect(value, filter);
   if (typeof redirect === 'string') return redirect;
-  const { differences, ...fields } = redirect;
-  if (!addRule(state.draft, entry, 'redirect', { ...ruleFields(filter), ...fields })) return null;
-  for (const difference of differences) markDifference(entry, difference);
-  state.redirects.push({ filter, place: entry.place });
+  if (!addRule(state.draft, entry, 'redirect', { ...ruleFields(redirect.filter), ...redirect.fields }))
+    return null;
+  state.redirects.push({ filter: redirect.filter, place: entry.place });
   return null;
 }
 
@@ -214,69 +188,4 @@ function emitCache(
   for (const difference of differences) markDifference(entry, difference);
   noteRewrites(entry, filter, state.rewrites);
   return null;
-}
-
-// Reads the target of a redirect of Cloudflare: a static URL, or an expression that appends the path.
-
-/** The fields of a redirect, and how it differs. */
-export interface CloudflareRedirect {
-  readonly target: string;
-  readonly status_code: number;
-  readonly preserve_path: boolean;
-  readonly preserve_query: boolean;
-  readonly differences: readonly string[];
-}
-
-/** Reads `from_value`; a text is the reason why it has no equivalent. */
-function readRedirect(value: SourceFields): CloudflareRedirect | string {
-  const status_code = numberAt(value, 'status_code') ?? 301;
-  const preserve_query = value['preserve_query_string'] === true;
-  const url = objectAt(value, 'target_url');
-  const differences: string[] = [];
-  const target = textAt(url, 'value');
-  if (target !== '') return { target, status_code, preserve_path: false, preserve_query, differences };
-  const parsed = parseValueExpression(textAt(url, 'expression'));
-  if (!parsed.ok) return `its target cannot be read: ${parsed.reason}`;
-  const read = readTarget(parsed.value);
-  if (typeof read === 'string') return read;
-  return { ...read, status_code, preserve_query: preserve_query || read.preserve_query, differences };
-}
-
-type ReadTarget = Pick<CloudflareRedirect, 'target' | 'preserve_path' | 'preserve_query'>;
-
-function readTarget(value: CloudflareValue): ReadTarget | string {
-  if (value.kind === 'text') return { target: value.text, preserve_path: false, preserve_query: false };
-  if (value.kind === 'call' && value.name === 'concat') return readConcat(value.args);
-  if (value.kind === 'call' && value.name === 'wildcard_replace') return readWildcard(value.args);
-  return 'only `concat` with the path, and `wildcard_replace` of a whole host, have an equivalent as the target of a redirect';
-}
-
-/** `concat("https://host", http.request.uri.path)`. */
-function readConcat(args: readonly CloudflareValue[]): ReadTarget | string {
-  const last = args.at(-1);
-  const before = args.slice(0, -1);
-  if (before.some(({ kind }) => kind !== 'text'))
-    return 'a redirect target is literal text, with the path after it';
-  const text = before.map((one) => (one.kind === 'text' ? one.text : '')).join('');
-  if (last?.kind === 'text') return { target: text + last.text, preserve_path: false, preserve_query: false };
-  const name = last?.kind === 'field' ? last.name : '';
-  if (text.endsWith('/')) return 'the path begins with `/`, so that Cloudflare writes two of them';
-  if (name === 'http.request.uri.path') return { target: text, preserve_path: true, preserve_query: false };
-  if (name === 'http.request.uri') return { target: text, preserve_path: true, preserve_query: true };
-  return `\`${name}\` has no equivalent in the target of a redirect`;
-}
-
-/** `wildcard_replace(http.request.full_uri, "http*://a/*", "https://b/${2}")`. */
-function readWildcard(args: readonly CloudflareValue[]): ReadTarget | string {
-  const [field, pattern, replacement] = args.map((one) =>
-    one.kind === 'field' ? one.name : one.kind === 'text' ? one.text : '',
-  );
-  const reason =
-    'of `wildcard_replace` only that of a whole host has an equivalent, which keeps path and query';
-  if (field !== 'http.request.full_uri' || pattern === undefined || replacement === undefined) return reason;
-  const [, scheme, host] = /^(http\*|https|http):\/\/([^/*]+)\/\*$/.exec(pattern) ?? [];
-  const [, target, index] = /^(https?:\/\/[^$]+)\/\$\{(\d)\}$/.exec(replacement) ?? [];
-  if (host === undefined || target === undefined) return reason;
-  if (index !== (scheme === 'http*' ? '2' : '1') || scheme !== 'http*') return reason;
-  return { target, preserve_path: true, preserve_query: true };
 }

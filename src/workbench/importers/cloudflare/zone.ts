@@ -3,6 +3,7 @@ import type { DraftEntry, ImportDraft } from '../draft.ts';
 import type { ImportedCondition, ImportedFilter } from '../filter.ts';
 import type { SourceFields } from '../json-source.ts';
 import { literalOf, type TextTest } from '../text-test.ts';
+import type { AccountLists } from './account-lists.ts';
 import { parseExpression } from './parse-expression.ts';
 import { readCondition } from './read-condition.ts';
 
@@ -24,6 +25,7 @@ export interface EarlierPhase {
 /** The state. */
 export interface CloudflareImport {
   readonly draft: ImportDraft;
+  readonly lists: AccountLists;
   /** Single redirects, which Cloudflare evaluates before all other rules. */
   readonly redirects: EarlierPhase[];
   /** Rewrites of the path, after which other rules see the new path. */

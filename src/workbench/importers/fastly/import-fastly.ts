@@ -20,15 +20,7 @@ import {
 } from '../draft.ts';
 import { bothFilters, EVERY_REQUEST, filtersOf, type ImportedFilter, ruleFields } from '../filter.ts';
 import type { Importer } from '../importer.ts';
-import {
-  numberAt,
-  objectAt,
-  objectsAt,
-  readObjects,
-  type SourceFields,
-  textAt,
-  textsAt,
-} from '../json-source.ts';
+import { numberAt, objectAt, objectsAt, readObjects, type SourceFields, textAt } from '../json-source.ts';
 import {
   type ImportedEdge,
   type ImporterOptions,
@@ -37,6 +29,9 @@ import {
   type SourceFile,
 } from '../report.ts';
 import { equalsText } from '../text-test.ts';
+import { VALUES_NOTE } from '../value-test.ts';
+import { addHeader, changedHeaders, headerCondition } from './headers.ts';
+import { addLimit } from './rate-limit.ts';
 import { type FastlyAcls, readStatement } from './read-statement.ts';
 import {
   aclsOfVcl,
@@ -49,13 +44,13 @@ import {
 
 const NOTES: readonly string[] = [
   'rules compare paths decoded, without `//`, dot segments and parameters (`/a;x` also matches as `/a`); Fastly compares them as sent',
+  VALUES_NOTE,
 ];
 
 /** Objects of a version without an equivalent. */
 const OTHERS: Readonly<Record<string, string>> = {
   vcls: 'custom VCL has no equivalent',
   snippets: 'custom VCL has no equivalent',
-  headers: 'no rule sets headers',
   gzips: 'the edge does not compress',
   dictionaries: 'dictionaries are read by custom VCL',
   directors: 'write a rule of type origin_pool',
@@ -86,6 +81,7 @@ export function importFastly(
   const state: FastlyImport = {
     draft: createDraft(),
     acls: aclsOf(version),
+    changed: changedHeaders(version, vclOf(version)),
     conditions: new Map(objectsAt(version, 'conditions').map((one) => [textAt(one, 'name'), one])),
     hosts,
     forcesTls: settings.some((one) => numberAt(one, 'force_ssl') === 1),
@@ -93,7 +89,7 @@ export function importFastly(
   for (const host of hosts) state.draft.hosts.set(host, null);
   translateBackends(state, objectsAt(version, 'backends'));
   const byPriority = (one: SourceFields): number =>
-    numberAt(state.conditions.get(textAt(one, 'request_condition')) ?? {}, 'priority') ?? 100;
+    priorityOf(state.conditions.get(textAt(one, 'request_condition')) ?? {});
   const responses = [...objectsAt(version, 'response_objects')].sort(
     (one, other) => byPriority(one) - byPriority(other),
   );
@@ -105,6 +101,11 @@ export function importFastly(
     translate(state, 'rate_limiters', one, { condition: '', emit: emitLimit });
   for (const one of objectsAt(version, 'cache_settings'))
     translate(state, 'cache_settings', one, { condition: 'cache_condition', emit: emitCache });
+  const headers = [...objectsAt(version, 'headers')].sort(
+    (one, other) => priorityOf(one) - priorityOf(other),
+  );
+  for (const one of headers)
+    translate(state, 'headers', one, { condition: headerCondition(one), emit: emitHeader });
   for (const [name, reason] of Object.entries(OTHERS)) {
     for (const one of objectsAt(version, name)) markMissing(entryFor(state, name, one), reason);
   }
@@ -124,7 +125,15 @@ const KNOWN = [
   'request_settings',
   'rate_limiters',
   'cache_settings',
+  'headers',
 ];
+
+/** Header objects without a priority have this one. */
+const DEFAULT_PRIORITY = 100;
+
+function priorityOf(one: SourceFields): number {
+  return numberAt(one, 'priority') ?? DEFAULT_PRIORITY;
+}
 
 /** Reports lists of other kinds, such as logging endpoints. */
 function reportUnknown(state: FastlyImport, version: SourceFields): void {
@@ -191,7 +200,7 @@ function readFilters(state: FastlyImport, name: string, entry: DraftEntry): read
     markMissing(entry, `no condition has the name \`${name}\``);
     return null;
   }
-  const read = readStatement(textAt(condition, 'statement'), state.acls);
+  const read = readStatement(textAt(condition, 'statement'), state);
   if (!read.ok) {
     markMissing(entry, `its condition cannot be read: ${read.reason}`);
     return null;
@@ -285,28 +294,9 @@ const emitCache: Emit = (state, { one, entry }, filter) => {
   return null;
 };
 
-/** Keys of clients that are their address. */
-const ADDRESS_KEYS = ['client.ip', 'req.http.Fastly-Client-IP'];
+const emitHeader: Emit = (state, source, filter) => addHeader(state.draft, source, filter);
 
-const emitLimit: Emit = (state, { one, entry }, filter) => {
-  const keys = textsAt(one, 'client_key');
-  if (keys.length !== 1 || !ADDRESS_KEYS.includes(keys[0]!)) return 'requests are counted by address only';
-  if (textAt(one, 'uri_dictionary_name') !== '') return 'the paths of a dictionary are not in the file';
-  if (textAt(one, 'action') === 'log_only') return 'it only logs';
-  const window = numberAt(one, 'window_size') ?? 1;
-  const limit = (numberAt(one, 'rps_limit') ?? 0) * window;
-  if (!addRule(state.draft, entry, 'rate_limit', { ...ruleFields(filter), limit, window_sec: window }))
-    return null;
-  const minutes = numberAt(one, 'penalty_box_duration') ?? 0;
-  markDifference(
-    entry,
-    `Fastly refuses a client for ${minutes} min once it is above the limit; the rule as long as the requests of ${window} s are`,
-  );
-  markDifference(entry, 'requests of every method count, and Fastly counts approximately');
-  const status = numberAt(objectAt(one, 'response'), 'status') ?? 429;
-  if (status !== 429) markDifference(entry, `the edge answers 429; Fastly answers ${status}`);
-  return null;
-};
+const emitLimit: Emit = (state, source, filter) => addLimit(state, source, filter);
 
 /** The importer of Fastly. */
 export const FASTLY: Importer = {
@@ -315,7 +305,7 @@ export const FASTLY: Importer = {
   summary: 'translate a VCL service of Fastly to an edge file',
   description:
     'Translates what the API answers for the details of a service: domains, backends, ACLs, conditions, request settings, ' +
-    'response objects, cache settings and rate limiters. Custom VCL is not carried over.',
+    'response objects, cache settings, headers and rate limiters. Of custom VCL only what refuses requests is carried over.',
   examples: [
     'edgeplan import fastly service-details.json -o edge.yaml',
     'edgeplan import fastly version.json --domain example.com --json',

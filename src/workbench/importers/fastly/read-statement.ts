@@ -13,6 +13,13 @@ import {
   type TextTest,
   withoutCase,
 } from '../text-test.ts';
+import {
+  factCondition,
+  subjectCondition,
+  subjectOf,
+  subjectOfCall,
+  type VariableComparison,
+} from './compare-value.ts';
 
 /** The condition and how it differs, or why the statement cannot be read. */
 export type ReadStatement =
@@ -22,26 +29,34 @@ export type ReadStatement =
 /** Addresses of ACLs by name; `null`: the file has no entries of it. */
 export type FastlyAcls = ReadonlyMap<string, AddressSet | null>;
 
-interface Parser {
-  readonly words: readonly string[];
+/** What statements of a service are read with. */
+export interface FastlyNames {
   readonly acls: FastlyAcls;
+  /** Names of headers, in lower case, that the service changes. */
+  readonly changed: ReadonlySet<string>;
+}
+
+interface Parser extends FastlyNames {
+  readonly words: readonly string[];
   readonly differences: string[];
+  /** The opposite of what is read next is meant. */
+  isNegated: boolean;
   at: number;
   reason: string | null;
 }
 
 /** Reads a statement. */
-export function readStatement(text: string, acls: FastlyAcls): ReadStatement {
+export function readStatement(text: string, { acls, changed }: FastlyNames): ReadStatement {
   if (text.length > MAX_EXPRESSION_CHARACTERS) {
     return { ok: false, reason: `the statement is longer than ${MAX_EXPRESSION_CHARACTERS} characters` };
   }
   const words = wordsOf(text);
   if (typeof words === 'string') return { ok: false, reason: words };
-  const parser: Parser = { words, acls, differences: [], at: 0, reason: null };
+  const parser: Parser = { words, acls, changed, differences: [], isNegated: false, at: 0, reason: null };
   const condition = parseAny(parser, 0);
   if (parser.reason === null && parser.at < words.length) unexpected(parser);
   if (parser.reason !== null) return { ok: false, reason: parser.reason };
-  return { ok: true, condition, differences: parser.differences };
+  return { ok: true, condition, differences: [...new Set(parser.differences)] };
 }
 
 /** Words, marks, and texts with their quote in front; a text instead of a list is a mistake. */
@@ -91,7 +106,12 @@ function parseOne(parser: Parser, depth: number): ImportedCondition {
     parser.at = parser.words.length;
     return { kind: 'constant', value: false };
   }
-  if (accept(parser, '!')) return { kind: 'not', of: parseOne(parser, depth + 1) };
+  if (accept(parser, '!')) {
+    parser.isNegated = !parser.isNegated;
+    const of = parseOne(parser, depth + 1);
+    parser.isNegated = !parser.isNegated;
+    return { kind: 'not', of };
+  }
   if (accept(parser, '(')) {
     const inner = parseAny(parser, depth + 1);
     return accept(parser, ')') ? inner : unexpected(parser);
@@ -102,45 +122,65 @@ function parseOne(parser: Parser, depth: number): ImportedCondition {
 /** Operators of comparisons. */
 const OPERATORS = ['==', '!=', '~', '!~', '<', '>'];
 
+/** What is compared: a variable, or the call of a function with its arguments. */
+interface Compared {
+  readonly name: string;
+  /** `null`: it is a variable. */
+  readonly args: readonly string[] | null;
+}
+
 function parseComparison(parser: Parser): ImportedCondition {
   const name = parser.words[parser.at];
   if (name === undefined || !/^[A-Za-z]/.test(name)) return unexpected(parser);
   parser.at++;
   if (name === 'true' || name === 'false') return { kind: 'constant', value: name === 'true' };
-  if (accept(parser, '(')) return callOf(parser, name);
+  const args = accept(parser, '(') ? argumentsOf(parser) : null;
+  if (parser.reason !== null) return { kind: 'constant', value: false };
+  const compared = { name, args };
   const operator = parser.words[parser.at] ?? '';
-  if (!OPERATORS.includes(operator) && name.toLowerCase() === 'req.http.fastly-ff')
-    return { kind: 'constant', value: false };
-  if (!OPERATORS.includes(operator))
-    return { kind: 'unknown', text: name, reason: 'has no equivalent in a filter' };
+  if (!OPERATORS.includes(operator)) return bareOf(compared, parser);
   const operand = parser.words[parser.at + 1];
   if (operand === undefined || /^[()!~,=&|<>]/.test(operand)) {
     parser.at++;
     return unexpected(parser);
   }
   parser.at += 2;
-  const condition = comparisonOf(
-    { name, operator: operator.replace('!', '').replace(/^=$/, '=='), operand },
-    parser,
-  );
-  return operator.startsWith('!') ? { kind: 'not', of: condition } : condition;
+  const isOpposite = operator.startsWith('!');
+  const plain = operator.replace('!', '').replace(/^=$/, '==');
+  if (isOpposite) parser.isNegated = !parser.isNegated;
+  const condition = comparisonOf({ ...compared, operator: plain, operand }, parser);
+  if (isOpposite) parser.isNegated = !parser.isNegated;
+  return isOpposite ? { kind: 'not', of: condition } : condition;
 }
 
-/** Skips the arguments of a call and its comparison; functions have no equivalent. */
-function callOf(parser: Parser, name: string): ImportedCondition {
+/** The words between the parentheses of a call, without commas. */
+function argumentsOf(parser: Parser): readonly string[] {
+  const words: string[] = [];
   let depth = 1;
   while (depth > 0 && parser.at < parser.words.length) {
-    const word = parser.words[parser.at++];
+    const word = parser.words[parser.at++]!;
     if (word === '(') depth++;
     if (word === ')') depth--;
+    if (depth > 0 && word !== ',') words.push(word);
   }
-  if (depth > 0) return unexpected(parser);
-  if (OPERATORS.includes(parser.words[parser.at] ?? '')) parser.at += 2;
-  return { kind: 'unknown', text: `${name}()`, reason: 'has no equivalent in a filter' };
+  if (depth > 0) unexpected(parser);
+  return words;
 }
 
-interface Comparison {
-  readonly name: string;
+/** A variable or a call without an operator. */
+function bareOf({ name, args }: Compared, parser: Parser): ImportedCondition {
+  const text = args === null ? name : `${name}()`;
+  const lower = name.toLowerCase();
+  if (lower === 'req.http.fastly-ff') return { kind: 'constant', value: false };
+  if (lower === 'req.http.fastly-ssl' || name === 'req.is_ssl')
+    return { kind: 'fact', fact: { member: 'schemes', values: ['https'], negated: false } };
+  const subject = args === null ? subjectOf(name) : subjectOfCall(name, args);
+  const condition = subject === null ? null : subjectCondition(subject, { operator: null, text: '' }, parser);
+  if (condition !== null && typeof condition !== 'string') return condition;
+  return { kind: 'unknown', text, reason: condition ?? 'has no equivalent in a filter' };
+}
+
+interface Comparison extends Compared {
   /** `==`, `~`, `<` or `>`. */
   readonly operator: string;
   /** A text has its quote in front. */
@@ -152,9 +192,17 @@ const FIRST_TIME = ['fastly.ff.visits_this_service', 'req.restarts'];
 /** The address of the visitor. */
 const ADDRESSES = ['client.ip', 'req.http.fastly-client-ip'];
 
-function comparisonOf({ name, operator, operand }: Comparison, parser: Parser): ImportedCondition {
-  const shown = `${name} ${operator} ${operand}${operand.startsWith('"') ? '"' : ''}`;
+function comparisonOf(comparison: Comparison, parser: Parser): ImportedCondition {
+  const { name, args, operator, operand } = comparison;
+  const called = args === null ? name : `${name}()`;
+  const shown = `${called} ${operator} ${operand}${operand.startsWith('"') ? '"' : ''}`;
   const unknown = (reason: string): ImportedCondition => ({ kind: 'unknown', text: shown, reason });
+  if (args !== null) {
+    const subject = subjectOfCall(name, args);
+    if (subject === null || !operand.startsWith('"')) return unknown('has no equivalent in a filter');
+    const read = subjectCondition(subject, { operator, text: operand.slice(1) }, parser);
+    return typeof read === 'string' ? unknown(read) : read;
+  }
   // Requests that come from another node of Fastly, or a second time, do not exist at the edge.
   if (operand === '0' && operator === '==' && FIRST_TIME.includes(name))
     return { kind: 'constant', value: true };
@@ -165,27 +213,33 @@ function comparisonOf({ name, operator, operand }: Comparison, parser: Parser): 
       ? unknown('names an ACL whose entries are not in the file')
       : { kind: 'ip', addresses };
   }
-  if (!operand.startsWith('"')) return unknown('compares with a value that is no text');
-  const text = operand.slice(1);
-  if (name === 'client.geo.country_code' || name === 'geoip.country_code') {
-    return operator === '==' && /^[A-Z]{2}$/.test(text)
-      ? { kind: 'country', codes: [text] }
-      : unknown('has no equivalent in a filter');
-  }
+  const isNumber = /^\d+$/.test(operand) && name === 'client.as.number';
+  if (!operand.startsWith('"') && !isNumber) return unknown('compares with a value that is no text');
+  const read = textCondition({ name, operator, text: isNumber ? operand : operand.slice(1) }, parser);
+  return typeof read === 'string' ? unknown(read) : read;
+}
+
+/** A comparison of a variable with a text; a text is the reason why it has no equivalent. */
+function textCondition(comparison: VariableComparison, parser: Parser): ImportedCondition | string {
+  const { name, operator, text } = comparison;
+  const fact = factCondition(comparison);
+  if (fact !== null) return fact;
   if (name.toLowerCase() === 'req.http.host') {
     if (operator === '==') return { kind: 'host', tests: [equalsText(text.toLowerCase())] };
     const test = operator === '~' ? regexText(text) : 'only == and ~ have an equivalent';
     return typeof test === 'string'
-      ? unknown(`has no equivalent: ${test}`)
+      ? `has no equivalent: ${test}`
       : { kind: 'host', tests: [literalRegex(text) ?? test] };
   }
+  const subject = subjectOf(name);
+  if (subject !== null) return subjectCondition(subject, comparison, parser);
   if (name === 'req.url.ext' && operator === '==' && /^[\w-]+$/.test(text)) {
     return { kind: 'path', tests: [endsWithText(`.${text}`)] };
   }
   const isWhole = name === 'req.url';
-  if (!isWhole && name !== 'req.url.path') return unknown('has no equivalent: no rule has such a filter');
-  if (/[%?]/.test(text) && operator === '==') return unknown('is about the query or an escape');
-  return pathOf({ text, operator, isWhole }, parser) ?? unknown('has no equivalent in a filter');
+  if (!isWhole && name !== 'req.url.path') return 'has no equivalent: no rule has such a filter';
+  if (/[%?]/.test(text) && operator === '==') return 'is about the query or an escape';
+  return pathOf({ text, operator, isWhole }, parser) ?? 'has no equivalent in a filter';
 }
 
 /** A test of the path; of `req.url`, which has the query too, only a literal start is exact. */

@@ -2,22 +2,22 @@
 import { type AddressSet, readAddresses, subtractAddresses, uniteAddresses } from '../addresses.ts';
 import {
   addEntry,
+  answerWith,
   type DraftEntry,
   type ImportDraft,
   markDifference,
   markMissing,
   markOpened,
-  tryRule,
+  tryDrop,
 } from '../draft.ts';
-import { dropFields, type ImportedFilter } from '../filter.ts';
+import type { ImportedFilter } from '../filter.ts';
 import { addGuard } from '../guard.ts';
 import { numberAt, objectsAt, type SourceFields, textAt } from '../json-source.ts';
-import { type FastlyAcls, readStatement } from './read-statement.ts';
+import { type FastlyNames, readStatement } from './read-statement.ts';
 
 /** The state of one import. */
-export interface FastlyImport {
+export interface FastlyImport extends FastlyNames {
   readonly draft: ImportDraft;
-  readonly acls: FastlyAcls;
   /** Statements and priorities of conditions, by name. */
   readonly conditions: ReadonlyMap<string, SourceFields>;
   readonly hosts: readonly string[];
@@ -49,8 +49,8 @@ export function translateResponse(state: FastlyImport, one: SourceFields): void 
   }
   addRefusal(state, entry, textAt(condition, 'statement'));
   if (entry.becomes.length === 0) return;
-  if (status !== 403) markDifference(entry, `the edge answers 403; Fastly answers ${status}`);
-  else if (textAt(one, 'content') !== '') markDifference(entry, 'the edge answers with its own page');
+  answerWith(state.draft, entry, { status, product: 'Fastly' });
+  if (textAt(one, 'content') !== '') markDifference(entry, 'the edge answers with its own page');
   if (state.forcesTls)
     markDifference(entry, 'plain http is refused at once; Fastly may redirect it to https first');
 }
@@ -64,13 +64,13 @@ function reasonAgainst(one: SourceFields, status: number): string | null {
 
 /** Adds the rules that refuse what meets a statement. */
 function addRefusal(state: FastlyImport, entry: DraftEntry, statement: string): void {
-  const read = readStatement(statement, state.acls);
+  const read = readStatement(statement, state);
   if (!read.ok) {
     markOpened(entry, `its condition cannot be read: ${read.reason}`);
     return;
   }
   const close = (filter: ImportedFilter): string | null => {
-    return tryRule(state.draft, entry, 'drop', dropFields(filter));
+    return tryDrop(state.draft, entry, filter);
   };
   addGuard(state.draft, entry, {
     ...read,
@@ -94,11 +94,12 @@ export function translateRefusals(state: FastlyImport, version: SourceFields): v
         addRefusal(state, entry, statement === '' ? 'true' : statement);
         if (statement.includes('call_of_') && entry.becomes.length === 0)
           markOpened(entry, 'the calls of its subroutine are not read');
-        if (entry.becomes.length > 0)
-          markDifference(
-            entry,
-            'of custom VCL only what refuses requests is read, and nothing that comes before it',
-          );
+        if (entry.becomes.length === 0) continue;
+        answerWith(state.draft, entry, { status: answerOf(status, all), product: 'Fastly' });
+        markDifference(
+          entry,
+          'of custom VCL only what refuses requests is read, and nothing that comes before it',
+        );
       }
     }
   }
@@ -187,14 +188,18 @@ function branchBlock(condition: string, earlier: string): Block {
   };
 }
 
-/** Whether a status is an answer that refuses; those above 599 are internal, and `vcl_error` sets the answer. */
+/** Whether a status is an answer that refuses. */
 function isRefusal(status: string, all: string): boolean {
-  if (/^[45]/.test(status)) return true;
-  if (Number(status) < 600) return false;
+  return /^[45]/.test(String(answerOf(status, all)));
+}
+
+/** The status of the answer: statuses above 599 are internal, and `vcl_error` sets that of the answer. */
+function answerOf(status: string, all: string): number {
+  if (Number(status) < 600) return Number(status);
   const at = all.search(new RegExp(`obj\\.status\\s*==\\s*${status}\\b`));
-  if (at < 0) return false;
-  const answer = /set\s+obj\.status\s*=\s*(\d{3})/.exec(all.slice(at, at + NEARBY));
-  return answer !== null && /^[45]/.test(answer[1]!);
+  const [, answer = status] =
+    at < 0 ? [] : (/set\s+obj\.status\s*=\s*(\d{3})/.exec(all.slice(at, at + NEARBY)) ?? []);
+  return Number(answer);
 }
 
 /** Characters after a comparison with an internal status in which the answer's status is set. */

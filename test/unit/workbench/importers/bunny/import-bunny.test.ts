@@ -51,13 +51,26 @@ function triggered(
   });
 }
 
+/** A rule that blocks by the value of a header (1) or a cookie (10). */
+function named(
+  type: number,
+  name: string,
+  patterns: readonly string[],
+  matching = 0,
+  more: object = {},
+): object {
+  const trigger = { Type: type, Parameter1: name, PatternMatches: patterns, PatternMatchingType: matching };
+  return rule(4, [], '', { Triggers: [trigger], ...more });
+}
+
 /** Every zone has its origin as the first entry. */
 const CASES: readonly ProductCase[] = [
   {
     name: 'an admin area that is blocked on one host',
     documents: [zone([rule(4, ['https://cdn.example.com/wp-admin/*'])])],
-    outcomes: ['exact', 'differs'],
+    outcomes: ['exact', 'exact'],
     decisions: [
+      ['http://cdn.example.com/wp-admin/x', 'forward'],
       ['https://cdn.example.com/wp-admin/x', 'block'],
       ['https://www.example.com/wp-admin/x', 'forward'],
       ['https://cdn.example.com/wp-admin', 'forward'],
@@ -160,7 +173,7 @@ const CASES: readonly ProductCase[] = [
       zone([
         triggered(4, [[1, ['x']]]),
         triggered(4, [[6, ['*a=b*']]]),
-        triggered(4, [[9, ['POST']]]),
+        triggered(4, [[9, ['GET POST']]]),
         triggered(4, [[7, ['50']]]),
         triggered(4, [[99, ['x']]]),
       ]),
@@ -273,8 +286,8 @@ const CASES: readonly ProductCase[] = [
         rule(4, ['/*'], '', { Enabled: false }),
       ]),
     ],
-    outcomes: ['exact', 'not_carried', 'not_carried', 'not_carried', 'not_carried', 'not_carried'],
-    decisions: [['https://cdn.example.com/x', 'forward']],
+    outcomes: ['exact', 'differs', 'not_carried', 'not_carried', 'not_carried', 'not_carried'],
+    decisions: [['https://cdn.example.com/x', 'response set X-A: b']],
   },
   {
     name: 'more actions in one rule',
@@ -354,6 +367,96 @@ const CASES: readonly ProductCase[] = [
     ],
   },
   {
+    name: 'methods',
+    documents: [zone([triggered(4, [[9, ['POST', 'put']]])])],
+    outcomes: ['exact', 'exact'],
+    decisions: [
+      [{ url: 'https://cdn.example.com/', method: 'POST' }, 'block'],
+      [{ url: 'https://cdn.example.com/', method: 'PUT' }, 'block'],
+      ['https://cdn.example.com/', 'forward'],
+    ],
+  },
+  {
+    name: 'every method but some',
+    documents: [zone([triggered(4, [[9, ['GET', 'HEAD'], 2]])])],
+    outcomes: ['exact', 'exact'],
+    decisions: [
+      [{ url: 'https://cdn.example.com/', method: 'POST' }, 'block'],
+      [{ url: 'https://cdn.example.com/', method: 'HEAD' }, 'forward'],
+    ],
+  },
+  {
+    name: 'headers that refuse, whose case counts for nothing',
+    documents: [zone([named(1, 'User-Agent', ['*evil*', 'bad']), named(1, 'X-Version', ['1.*'])])],
+    outcomes: ['exact', 'differs', 'exact'],
+    decisions: [
+      [{ url: 'https://cdn.example.com/', agent: 'an EVIL one' }, 'block'],
+      [{ url: 'https://cdn.example.com/', agent: 'BAD' }, 'block'],
+      [{ url: 'https://cdn.example.com/', agent: 'bad one' }, 'forward'],
+      [{ url: 'https://cdn.example.com/', headers: { 'x-version': ['2', '1.4'] } }, 'block'],
+      [{ url: 'https://cdn.example.com/', headers: { 'x-version': '11' } }, 'forward'],
+      ['https://cdn.example.com/', 'forward'],
+    ],
+  },
+  {
+    name: 'headers that let requests in, whose case counts',
+    documents: [
+      zone([named(1, 'X-Key', ['secret'], 2), named(1, 'X-Trace', ['*'], 0, { TriggerMatchingType: 2 })]),
+    ],
+    outcomes: ['exact', 'differs', 'exact'],
+    decisions: [
+      [{ url: 'https://cdn.example.com/', headers: { 'x-key': 'secret', 'x-trace': '' } }, 'forward'],
+      [{ url: 'https://cdn.example.com/', headers: { 'x-key': 'Secret', 'x-trace': '1' } }, 'block'],
+      [{ url: 'https://cdn.example.com/', headers: { 'x-key': 'secret' } }, 'block'],
+      ['https://cdn.example.com/', 'block'],
+    ],
+  },
+  {
+    name: 'cookies',
+    documents: [zone([named(10, 'role', ['guest']), named(10, 'a b', ['x']), named(10, 'c', [''])])],
+    outcomes: ['exact', 'differs', 'not_carried', 'not_carried'],
+    decisions: [
+      [{ url: 'https://cdn.example.com/', headers: { cookie: 'x=y; role=Guest' } }, 'block'],
+      [{ url: 'https://cdn.example.com/', headers: { cookie: 'Role=guest' } }, 'forward'],
+      ['https://cdn.example.com/', 'forward'],
+    ],
+  },
+  {
+    name: 'headers that rules set',
+    documents: [
+      zone([
+        rule(6, ['/a/*'], 'X-Visitor', { ActionParameter2: '%{User.IP} {{ hostname }} $' }),
+        rule(6, ['/a/*'], 'X-Agent', { ActionParameter2: '%{RequestHeaders.User-Agent}' }),
+        rule(6, ['/a/*'], 'Host', { ActionParameter2: 'x' }),
+        rule(5, ['/a/*'], 'X-Country', { ActionParameter2: '%{User.CountryCode}' }),
+      ]),
+    ],
+    outcomes: ['exact', 'exact', 'not_carried', 'not_carried', 'differs'],
+    decisions: [
+      [
+        { url: 'https://cdn.example.com/a/b', ip: '192.0.2.1' },
+        'request set X-Visitor: 192.0.2.1 cdn.example.com $',
+      ],
+      [{ url: 'https://cdn.example.com/a/b', country: 'DE' }, 'response set X-Country: DE'],
+      ['https://cdn.example.com/b', 'request '],
+    ],
+  },
+  {
+    name: 'a zone that takes no POST, and one whose token a header switches off',
+    documents: [
+      zone([{ ...named(1, 'X-Open', ['yes']), ActionType: 8 }], {
+        BlockPostRequests: true,
+        ZoneSecurityEnabled: true,
+      }),
+    ],
+    outcomes: ['exact', 'exact', 'closed', 'not_carried'],
+    decisions: [
+      [{ url: 'https://www.example.com/', method: 'POST', headers: { 'x-open': 'yes' } }, 'block'],
+      [{ url: 'https://www.example.com/', headers: { 'x-open': 'yes' } }, 'forward'],
+      [{ url: 'https://www.example.com/', headers: { 'x-open': 'YES' } }, 'block'],
+    ],
+  },
+  {
     name: 'one page of a list of zones',
     documents: [{ Items: [zone([rule(4, ['/x'])])], CurrentPage: 0, TotalItems: 1, HasMoreItems: false }],
     outcomes: ['exact', 'exact'],
@@ -361,8 +464,8 @@ const CASES: readonly ProductCase[] = [
   },
 ];
 
-test('there are 23 configurations', () => {
-  expect(CASES.length).toBe(23);
+test('there are 30 configurations', () => {
+  expect(CASES.length).toBe(30);
 });
 
 test.each(CASES)('$name', (one) => {

@@ -4,42 +4,16 @@ import { describe, expect, test } from 'vitest';
 import { importCloudflare } from '../../../../../src/workbench/importers/cloudflare/import-cloudflare.ts';
 import { parseExpression } from '../../../../../src/workbench/importers/cloudflare/parse-expression.ts';
 import { MAX_EXPRESSION_DEPTH } from '../../../../../src/workbench/importers/filter.ts';
+import {
+  block,
+  firewall,
+  OPTIONS,
+  redirect,
+  redirects,
+  rewrite,
+  ruleset,
+} from '../../../../support/importers/cloudflare-documents.ts';
 import { checkCase, type ProductCase } from '../../../../support/importers/product-cases.ts';
-
-const OPTIONS = { domain: 'example.com', origin: 'origin.example.net' };
-
-/** A ruleset as the API answers it. */
-function ruleset(phase: string, ...rules: readonly object[]): object {
-  return {
-    result: {
-      id: 'f',
-      name: 'default',
-      kind: 'zone',
-      phase,
-      rules: rules.map((rule) => ({ enabled: true, ...rule })),
-    },
-    success: true,
-  };
-}
-
-const firewall = (...rules: readonly object[]): object => ruleset('http_request_firewall_custom', ...rules);
-const redirects = (...rules: readonly object[]): object => ruleset('http_request_dynamic_redirect', ...rules);
-
-function block(expression: string, parameters: object = {}): object {
-  return { action: 'block', expression, ...parameters };
-}
-
-function redirect(expression: string, target: object, from: object = {}): object {
-  return {
-    action: 'redirect',
-    expression,
-    action_parameters: { from_value: { target_url: target, ...from } },
-  };
-}
-
-function rewrite(expression: string, uri: object): object {
-  return { action: 'rewrite', expression, action_parameters: { uri } };
-}
 
 /** An Access application of the API. */
 function access(name: string, fields: object): object {
@@ -150,7 +124,7 @@ const CASES: readonly ProductCase[] = [
       firewall(
         {
           action: 'skip',
-          expression: 'http.cookie contains "staff"',
+          expression: 'cf.threat_score lt 5',
           action_parameters: { ruleset: 'current' },
         },
         block('http.request.uri.path eq "/x"'),
@@ -170,10 +144,12 @@ const CASES: readonly ProductCase[] = [
         { action: 'log', expression: 'true' },
       ),
     ],
-    outcomes: ['differs', 'differs', 'differs', 'not_carried'],
+    outcomes: ['differs', 'differs', 'differs', 'differs'],
     decisions: [
       ['https://example.com/login', 'challenge'],
       ['https://example.com/logins', 'forward'],
+      [{ url: 'https://example.com/', country: 'CN' }, 'challenge'],
+      [{ url: 'https://example.com/', country: 'DE' }, 'forward'],
       [
         {
           url: 'https://example.com/',
@@ -182,18 +158,19 @@ const CASES: readonly ProductCase[] = [
         'block',
       ],
       [{ url: 'https://example.com/', agent: 'Mozilla/5.0' }, 'forward'],
+      [{ url: 'https://example.com/', agent: 'gptbot' }, 'forward'],
     ],
   },
   {
     name: 'conditions that no filter has',
     documents: [
       firewall(
-        block('http.request.method eq "TRACE"'),
         block('cf.threat_score gt 10'),
         block('http.request.uri.query contains "union select"'),
         block('ip.src in $bad_ips'),
-        block('ip.src.asnum eq 64496'),
-        block('not ssl'),
+        block('ip.src.continent eq "AS"'),
+        block('cf.verified_bot_category eq "AI Crawler"'),
+        block('http.request.method eq "TRACE" xor ssl'),
       ),
     ],
     outcomes: Array.from({ length: 6 }, () => 'not_carried' as const),
@@ -300,8 +277,11 @@ const CASES: readonly ProductCase[] = [
         }),
       ),
     ],
-    outcomes: ['exact', 'exact', 'differs', 'not_carried'],
+    outcomes: ['exact', 'exact', 'differs', 'exact'],
     decisions: [
+      ['https://example.com/u/7?x=1', '301 /user/7'],
+      ['https://example.com/u/a%2Fb', '301 /user/a%2Fb'],
+      ['https://example.com/us/7', 'forward'],
       ['https://www.example.com/a/b?c=d', '301 https://example.com/a/b?c=d'],
       ['https://m.example.com/a?b', '308 https://example.com/mobile/a?b'],
       ['https://blog.example.com/2020/post?x=1', '301 https://example.com/blog/2020/post?x=1'],
@@ -368,7 +348,7 @@ const CASES: readonly ProductCase[] = [
         ],
       },
     ],
-    outcomes: ['exact', 'exact', 'exact', 'not_carried', 'not_carried'],
+    outcomes: ['exact', 'exact', 'exact', 'not_carried', 'exact'],
     decisions: [
       ['https://example.com/a?x=1', '302 https://example.com/b?x=1'],
       ['https://example.com/a/', 'forward'],
@@ -376,6 +356,8 @@ const CASES: readonly ProductCase[] = [
       ['https://example.com/docs/x', '301 https://docs.example.net/'],
       ['https://example.com/docs', '301 https://docs.example.net/'],
       ['https://example.com/docsx', 'forward'],
+      ['https://example.com/tls', '301 https://example.com/x'],
+      ['http://example.com/tls', 'forward'],
     ],
   },
   {
@@ -464,7 +446,7 @@ const CASES: readonly ProductCase[] = [
         },
       ),
     ],
-    outcomes: ['differs', 'differs', 'not_carried'],
+    outcomes: ['differs', 'differs', 'differs'],
     decisions: [
       ['https://example.com/login', 'forward'],
       ['https://example.com/login', 'forward'],
@@ -500,10 +482,11 @@ const CASES: readonly ProductCase[] = [
         },
       ),
     ],
-    outcomes: ['differs', 'exact', 'not_carried'],
+    outcomes: ['differs', 'exact', 'exact'],
     decisions: [
       ['https://example.com/static/a.css', 'cache force 86400'],
       ['https://example.com/static/live/a', 'cache bypass'],
+      [{ url: 'https://example.com/static/a.css', headers: { cookie: 'session=1' } }, 'cache bypass'],
       ['https://example.com/', 'cache none'],
     ],
   },
@@ -573,30 +556,32 @@ const CASES: readonly ProductCase[] = [
     outcomes: [
       ...RECORDS,
       'closed',
+      'exact',
+      'closed',
+      'differs',
+      'exact',
+      'closed',
       'closed',
       'not_carried',
-      'closed',
-      'closed',
-      'closed',
-      'closed',
+      'differs',
       'not_carried',
       'closed',
-      'not_carried',
-      'closed',
-      'not_carried',
+      'differs',
     ],
     decisions: [
       ['https://example.com/admin/x', 'block'],
-      ['https://example.com/xmlrpc.php', 'block'],
+      [{ url: 'https://example.com/xmlrpc.php', method: 'POST' }, 'block'],
+      ['https://example.com/xmlrpc.php', 'forward'],
       ['https://example.com/a', 'block'],
       ['https://example.com/b', 'block'],
       ['https://example.com/c', 'block'],
-      ['https://example.com/k', 'block'],
+      [{ url: 'https://example.com/k', headers: { 'x-key': ['good', 'bad'] } }, 'block'],
+      ['https://example.com/k', 'forward'],
       ['https://shop.example.com/', 'block'],
       ['https://a.example.com/', 'forward'],
       [{ url: 'https://example.com/', country: 'RU' }, 'block'],
-      [{ url: 'https://example.com/', country: 'CN' }, 'forward'],
-      [{ url: 'https://example.com/', agent: 'evil' }, 'forward'],
+      [{ url: 'https://example.com/', country: 'CN' }, 'challenge'],
+      [{ url: 'https://example.com/', agent: 'evil' }, 'block'],
       ['https://example.com/login', 'challenge'],
       ['https://example.com/', 'forward'],
     ],
@@ -663,7 +648,7 @@ const CASES: readonly ProductCase[] = [
       ...RECORDS,
       'exact',
       'exact',
-      'not_carried',
+      'exact',
       'not_carried',
       'exact',
       'exact',
@@ -687,6 +672,8 @@ const CASES: readonly ProductCase[] = [
       ['https://example.com/paused/', 'forward'],
       [{ url: 'https://example.com/', ip: '203.0.113.9' }, 'block'],
       [{ url: 'https://example.com/', country: 'KP' }, 'block'],
+      [{ url: 'https://example.com/', asn: 64496 }, 'block'],
+      [{ url: 'https://example.com/', asn: 64497 }, 'forward'],
       ['https://example.com/old', 'block'],
       [{ url: 'https://example.com/old', ip: '192.0.2.77' }, 'forward'],
       ['https://example.com/p', 'forward'],
@@ -771,7 +758,7 @@ describe('guards', () => {
   );
 
   test('a rule that refuses visitors on every path counts as no opened path', () => {
-    const { entry } = entryOf(firewall(block('http.user_agent contains "evil"')));
+    const { entry } = entryOf(firewall(block('cf.threat_score gt 50')));
     expect(entry).toMatchObject({ outcome: 'not_carried', opened: false });
   });
 });

@@ -4,40 +4,8 @@ import { expect, test } from 'vitest';
 import { importFastly } from '../../../../../src/workbench/importers/fastly/import-fastly.ts';
 import { readStatement } from '../../../../../src/workbench/importers/fastly/read-statement.ts';
 import { MAX_EXPRESSION_DEPTH } from '../../../../../src/workbench/importers/filter.ts';
+import { BACKEND, OPTIONS, refusing, service } from '../../../../support/importers/fastly-documents.ts';
 import { checkCase, type ProductCase } from '../../../../support/importers/product-cases.ts';
-
-const OPTIONS = { domain: null, origin: 'origin.example.net' };
-const BACKEND = {
-  name: 'main',
-  address: 'origin.example.org',
-  port: 443,
-  use_ssl: true,
-  override_host: 'origin.example.org',
-  request_condition: '',
-};
-
-function service(objects: object): object {
-  return {
-    id: 's',
-    active_version: {
-      number: 3,
-      domains: [{ name: 'www.example.com' }, { name: 'api.example.com' }],
-      backends: [BACKEND],
-      ...objects,
-    },
-  };
-}
-
-/** A service whose only response object refuses what meets the statement. */
-function refusing(statement: string, more: object = {}, response: object = {}): object {
-  return service({
-    conditions: [{ name: 'c', statement, type: 'REQUEST', priority: '10' }],
-    response_objects: [
-      { name: 'no', status: '403', response: 'Forbidden', content: '', request_condition: 'c', ...response },
-    ],
-    ...more,
-  });
-}
 
 const ACL = {
   acls: [
@@ -162,8 +130,8 @@ const CASES: readonly ProductCase[] = [
     documents: [
       service({
         conditions: [
-          { name: 'a', statement: 'req.http.User-Agent ~ "curl"' },
-          { name: 'b', statement: 'req.method == "TRACE"' },
+          { name: 'a', statement: 'req.url.qs ~ "curl"' },
+          { name: 'b', statement: 'tls.client.ja3_md5 == "x"' },
         ],
         response_objects: ['a', 'b', 'missing'].map((name) => ({
           name,
@@ -180,20 +148,30 @@ const CASES: readonly ProductCase[] = [
     documents: [
       refusing('!(req.url.path == "/a" || (req.url.path == "/b")) && std.tolower(req.http.X) == "y"'),
     ],
-    outcomes: ['exact', 'not_carried'],
-    decisions: [['https://www.example.com/c', 'forward']],
+    outcomes: ['exact', 'differs'],
+    decisions: [
+      ['https://www.example.com/c', 'forward'],
+      [{ url: 'https://www.example.com/c', headers: { x: 'Y' } }, 'block'],
+      [{ url: 'https://www.example.com/a', headers: { x: 'y' } }, 'forward'],
+    ],
+  },
+  {
+    name: 'statuses of the edge',
+    documents: [refusing('req.url.path == "/gone"', {}, { status: 410 })],
+    outcomes: ['exact', 'exact'],
+    decisions: [['https://www.example.com/gone', 'block 410']],
   },
   {
     name: 'other statuses',
-    documents: [refusing('req.url.path == "/gone"', {}, { status: 410 })],
+    documents: [refusing('req.url.path == "/teapot"', {}, { status: '418', content: 'x' })],
     outcomes: ['exact', 'differs'],
-    decisions: [['https://www.example.com/gone', 'block']],
+    decisions: [['https://www.example.com/teapot', 'block 403']],
   },
   {
     name: 'a maintenance page, which refuses too',
     documents: [refusing('req.url.path == "/"', {}, { status: 503 })],
-    outcomes: ['exact', 'differs'],
-    decisions: [['https://www.example.com/', 'block']],
+    outcomes: ['exact', 'exact'],
+    decisions: [['https://www.example.com/', 'block 503']],
   },
   {
     name: 'https for every domain',
@@ -239,8 +217,9 @@ const CASES: readonly ProductCase[] = [
         ],
       }),
     ],
-    outcomes: ['exact', 'exact', 'not_carried', 'not_carried'],
+    outcomes: ['exact', 'exact', 'exact', 'not_carried'],
     decisions: [
+      [{ url: 'https://www.example.com/', country: 'DE' }, 'forward http://198.51.100.8:80'],
       ['https://api.example.com/', 'forward http://198.51.100.7:8080'],
       ['https://www.example.com/', 'forward https://origin.example.org:443'],
     ],
@@ -264,7 +243,7 @@ const CASES: readonly ProductCase[] = [
         ],
       }),
     ],
-    outcomes: ['exact', 'differs', 'not_carried', 'not_carried'],
+    outcomes: ['exact', 'differs', 'differs', 'not_carried'],
     decisions: [
       ...Array.from({ length: 10 }, () => ['https://www.example.com/', 'forward'] as const),
       ['https://www.example.com/', '429'],
@@ -295,7 +274,7 @@ const CASES: readonly ProductCase[] = [
   },
   {
     name: 'a guard whose statement has no filter',
-    documents: [refusing('req.url ~ "^/admin" && !req.http.X-Secret')],
+    documents: [refusing('req.url ~ "^/admin" && !digest.hash_md5(req.url)')],
     outcomes: ['exact', 'closed'],
     decisions: [
       ['https://www.example.com/admin/x', 'block'],
@@ -339,8 +318,8 @@ sub vcl_deliver { if (resp.status == 500) { error 503; } }`,
     outcomes: [
       'exact',
       'differs',
-      'closed',
-      'not_carried',
+      'differs',
+      'differs',
       'closed',
       'not_carried',
       'differs',
@@ -353,6 +332,8 @@ sub vcl_deliver { if (resp.status == 500) { error 503; } }`,
       [{ url: 'https://www.example.com/admin', ip: '192.0.2.9' }, 'block'],
       ['https://www.example.com/admin', 'block'],
       ['https://www.example.com/token', 'block'],
+      [{ url: 'https://www.example.com/token', headers: { authorization: 'x' } }, 'forward'],
+      [{ url: 'https://www.example.com/', agent: 'very evil' }, 'block'],
       ['https://www.example.com/moved', 'forward'],
       ['https://www.example.com/sub', 'block'],
       ['https://www.example.com/office', 'block'],
@@ -368,8 +349,8 @@ test('a refusal whose statement cannot be read counts as an opened path', () => 
   expect(result.ok && result.entries.at(-1)).toMatchObject({ outcome: 'not_carried', opened: true });
 });
 
-test('there are 22 configurations', () => {
-  expect(CASES.length).toBe(22);
+test('there are 23 configurations', () => {
+  expect(CASES.length).toBe(23);
 });
 
 test.each(CASES)('$name', (one) => {
@@ -394,7 +375,7 @@ test.each([
   ['!'.repeat(MAX_EXPRESSION_DEPTH + 2), `the statement is nested more than ${MAX_EXPRESSION_DEPTH} deep`],
   ['f(a', 'the statement ends too early'],
 ])('the statement %j is refused', (text, reason) => {
-  expect(readStatement(text, new Map())).toEqual({ ok: false, reason });
+  expect(readStatement(text, { acls: new Map(), changed: new Set() })).toEqual({ ok: false, reason });
 });
 
 test('any input is translated or refused, and nothing is thrown', () => {
