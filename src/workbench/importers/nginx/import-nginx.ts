@@ -32,6 +32,7 @@ const NOTES: readonly string[] = [
   'the origin gets paths with dot segments resolved; nginx forwards them as sent',
   'redirects and rewrites merge slashes at the start of a path; nginx merges all in `$uri`, captures and rewritten paths, and none in `$request_uri`',
   'captures have the escapes that the visitor sent; nginx decodes them, and escapes them again in redirects of `rewrite` alone',
+  'headers follow the path; what nginx answers before it chooses a location, as by an `if` of the server, has the headers of the server alone',
   'hosts for which the file has no record are answered 421; nginx has a default server for them',
 ];
 
