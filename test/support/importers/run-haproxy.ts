@@ -54,8 +54,8 @@ export async function runHaproxy(text: string, files: string): Promise<RunningHa
   });
   const file = join(folder, 'haproxy.cfg');
   writeFileSync(file, local);
-  const tested = spawnSync('haproxy', ['-c', '-q', '-f', file], { encoding: 'utf8' });
-  if (tested.status !== 0) throw new Error(tested.stderr);
+  const tested = spawnSync('haproxy', ['-c', '-f', file], { encoding: 'utf8' });
+  if (tested.status !== 0) throw new Error(`${tested.stdout}${tested.stderr}`);
   const child = spawn('haproxy', ['-db', '-q', '-f', file], { stdio: 'ignore' });
   for (const port of [ports.http, ports.https]) if (port > 0) await untilListening(child, port);
   return {

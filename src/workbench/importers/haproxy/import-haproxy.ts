@@ -25,7 +25,7 @@ import { createWalk, walkSection } from './walk-section.ts';
 /** How the edge reads every request, where HAProxy differs. */
 const NOTES: readonly string[] = [
   'HAProxy compares paths as sent; rules compare them decoded, without `//` and dot segments, and `/a;x` also as `/a`: a refusal of `/admin` also refuses `/%61dmin`, which HAProxy lets through, and what is refused unless the path is `/public` lets `/%70ublic` through, which is the same path',
-  'hosts are compared without case and without the port of the scheme; values of the query are compared decoded',
+  'hosts are compared without case and without the port of the scheme; values of the query are compared decoded, and a parameter without a value (`?x`) is present, which HAProxy does not find',
   'the origin gets paths with dot segments resolved; HAProxy forwards them as sent',
   'headers of responses are also set on answers of the edge itself, such as redirects and refusals',
   'hosts for which the file has no record are answered 421; HAProxy has a default backend for them',
@@ -62,6 +62,8 @@ export function importHaproxy(
   if (frontends.some(({ hasDefault }) => hasDefault) || state.hosts.size + state.wildcards.size === 0) {
     state.hosts.add(domain);
     state.wildcards.add(`*.${domain}`);
+    // A name with others below it exists, and the wildcard above does not cover it (RFC 4592).
+    for (const one of state.wildcards) state.hosts.add(one.slice(2));
   }
   translate(state, frontends);
   reportRest(state);

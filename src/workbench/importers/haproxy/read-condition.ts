@@ -1,6 +1,6 @@
 /** Reads `if` and `unless` with ACLs of the section, predefined and anonymous ones, as a condition over requests. */
 import type { ImportedCondition } from '../filter.ts';
-import { allOf, anyOf, defaultsOf, type HaproxyImport, noneOf } from './context.ts';
+import { allOf, anyOf, defaultsOf, type HaproxyImport, noneOf, simplified } from './context.ts';
 import type { HaproxyLine, HaproxySection } from './parse-haproxy.ts';
 import { type ReadContext, readCriterion, unknown } from './read-criterion.ts';
 
@@ -107,7 +107,8 @@ export function readCondition(context: ReadContext, words: readonly string[]): I
   const condition = anyOf(
     read.branches.map((terms) => allOf(...terms.map((term) => termCondition(context, term)))),
   );
-  return read.keyword === 'unless' ? noneOf([condition])[0]! : condition;
+  const own = read.keyword === 'unless' ? noneOf([condition])[0]! : condition;
+  return context.walk.changes.length > 0 ? simplified(own) : own;
 }
 
 /**

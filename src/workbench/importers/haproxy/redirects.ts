@@ -3,7 +3,7 @@ import { REDIRECT_STATUSES } from '../../../base/vocabulary/vocabulary.ts';
 import { addRule, type DraftEntry, markDifference, markMissing } from '../draft.ts';
 import { filtersOf, type ImportedCondition, type ImportedFilter, ruleFields } from '../filter.ts';
 import { addAlternatives } from '../guard.ts';
-import { equalsText, literalOf } from '../text-test.ts';
+import { endsWithText, equalsText, literalOf } from '../text-test.ts';
 import { allOf, anyOf, entryOf, type HaproxyImport, noneOf, type Walk } from './context.ts';
 import { type FormatPiece, formatPieces } from './log-format.ts';
 import { mapEntries } from './maps.ts';
@@ -192,13 +192,19 @@ function emitSlash(
     const inner = test.kind === 'regex' ? /^\^\/([^|]*[^\\/|])\$$/.exec(test.source)?.[1] : undefined;
     if (literal === null && inner === undefined)
       return 'a slash is appended to the path, which a target has for single paths and for a regex from `^/` to `$` alone';
-    const path = literal === null ? { kind: 'regex' as const, source: `^/(${inner})$` } : test;
-    const own = ruleFields({ ...filter, pathIncludes: [path] });
-    const written =
-      literal === null
-        ? { target: `${before}/\${1}/`, target_mode: 'captures' }
-        : { target: before + (literal.endsWith('/') ? literal : `${literal}/`) };
-    addRule(state.draft, entry, 'redirect', { ...own, ...others, ...written });
+    if (literal !== null) {
+      const slashed = { ...others, target: before + (literal.endsWith('/') ? literal : `${literal}/`) };
+      addRule(state.draft, entry, 'redirect', {
+        ...ruleFields({ ...filter, pathIncludes: [test] }),
+        ...slashed,
+      });
+      continue;
+    }
+    const paths = { ...filter, pathIncludes: [{ kind: 'regex' as const, source: `^/(${inner})$` }] };
+    const open = { ...paths, pathExcludes: [...filter.pathExcludes, endsWithText('/')] };
+    const slashed = { ...others, target: `${before}/\${1}/`, target_mode: 'captures' };
+    addRule(state.draft, entry, 'redirect', { ...ruleFields(open), ...slashed });
+    addRule(state.draft, entry, 'redirect', { ...ruleFields(paths), ...fields });
   }
   return filter.pathIncludes === null ? 'a slash is appended to every path' : null;
 }

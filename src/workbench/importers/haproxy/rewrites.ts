@@ -186,11 +186,7 @@ function readPath(format: string): Rewrite | string {
   const isRest = pieces.length <= 2 && pieces.at(-1)?.kind === 'path';
   if (isRest && (pieces.length === 1 || first?.kind === 'text')) {
     const text = first?.kind === 'text' ? literal(first.text) : '';
-    return {
-      fields: { path_target: `${text}\${1}` },
-      regex: { kind: 'regex', source: '^(.*)$' },
-      path: null,
-    };
+    return withRegex('^(.*)$', `${text}\${1}`);
   }
   // `%[path,regsub(^/api/,/)]` replaces the start of the path.
   const only = pieces.length === 1 && last === undefined && first?.kind === 'sample' ? first.calls : [];
