@@ -28,6 +28,7 @@ const NOTES: readonly string[] = [
   'hosts are compared without case and without the port of the scheme; values of the query are compared decoded, and a parameter without a value (`?x`) is present, which HAProxy does not find',
   'the origin gets paths with dot segments resolved; HAProxy forwards them as sent',
   'headers of responses are also set on answers of the edge itself, such as redirects and refusals',
+  'a redirect to the URL of the request itself is left out, and the request goes on; HAProxy answers it',
   'hosts for which the file has no record are answered 421; HAProxy has a default backend for them',
 ];
 
