@@ -77,7 +77,7 @@ function joinedLines(text: string): readonly { readonly line: string; readonly n
   const joined: { line: string; number: number }[] = [];
   let isOpen = false;
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
-    const line = index === 0 ? raw.replace(/^\ufeff/, '') : raw;
+    const line = (index === 0 ? raw.replace(/^\ufeff/, '') : raw).replaceAll(VARIABLE, '');
     const ends = /(?:^|[^\\])(?:\\\\)*\\$/.test(line);
     const own = ends ? line.slice(0, -1) : line;
     if (isOpen) joined.at(-1)!.line += own;
@@ -86,6 +86,9 @@ function joinedLines(text: string): readonly { readonly line: string; readonly n
   }
   return joined;
 }
+
+/** Marks the `$` of an environment variable in a word; a text file has no such character. */
+export const VARIABLE = '\0';
 
 /** What follows a backslash outside single quotes and is a character of its own. */
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -122,8 +125,9 @@ function readWords(line: string): Pick<HaproxyLine, 'words' | 'hasVariable'> | s
       if (word !== null) words.push(word);
       word = null;
     } else {
-      if (quote === '"' && character === '$') hasVariable = true;
-      word = (word ?? '') + character;
+      const isVariable = quote === '"' && character === '$';
+      hasVariable ||= isVariable;
+      word = (word ?? '') + (isVariable ? VARIABLE : '') + character;
     }
   }
   if (quote !== '') return `the quoted text has no closing \`${quote}\``;
@@ -148,7 +152,7 @@ function escapeAt(
 
 /** The source text of a line. */
 export function lineText({ words }: HaproxyLine): string {
-  return words.join(' ');
+  return words.join(' ').replaceAll(VARIABLE, '');
 }
 
 // Sample expressions: `req.hdr(host),lower,map(hosts.map,www)`.

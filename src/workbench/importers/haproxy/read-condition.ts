@@ -56,10 +56,7 @@ export function definitionsOf(
 ): readonly (readonly string[])[] {
   const isIt = ({ words }: HaproxyLine): boolean => words[0] === 'acl' && words[1] === name;
   const lines = [...defaultsOf(state, section), ...section.lines].filter(isIt);
-  if (lines.length > 0)
-    return lines.map((line) =>
-      line.hasVariable ? ['environment variable:', ...line.words.slice(2)] : line.words.slice(2),
-    );
+  if (lines.length > 0) return lines.map(({ words }) => words.slice(2));
   const predefined = PREDEFINED[name];
   return predefined === undefined ? [] : [predefined.split(' ')];
 }

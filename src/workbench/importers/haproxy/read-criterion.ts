@@ -14,7 +14,7 @@ import {
   type Walk,
 } from './context.ts';
 import { hostCondition } from './host-names.ts';
-import { parseSample, type SampleCall } from './parse-haproxy.ts';
+import { parseSample, type SampleCall, VARIABLE } from './parse-haproxy.ts';
 import {
   MAP,
   type MatchKind,
@@ -87,8 +87,10 @@ export function readCriterionWords(state: HaproxyImport, words: readonly string[
 
 /** Reads a criterion as a condition. */
 export function readCriterion(context: ReadContext, words: readonly string[]): ImportedCondition {
+  const text = words.join(' ').replaceAll(VARIABLE, '');
+  if (words.some((word) => word.includes(VARIABLE))) return unknown(text, 'has an environment variable');
   const read = readCriterionWords(context.state, words);
-  return typeof read === 'string' ? unknown(words.join(' '), read) : conditionOf(context, read);
+  return typeof read === 'string' ? unknown(text, read) : conditionOf(context, read);
 }
 
 /** The condition of a criterion. */

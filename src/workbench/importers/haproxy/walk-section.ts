@@ -106,9 +106,7 @@ function act(state: HaproxyImport, walk: Walk, line: HaproxyLine, words: readonl
   const refusing = REFUSING[action];
   const isGuard = refusing !== undefined || ['auth', 'return', 'use-service'].includes(action);
   const context: ReadContext = { state, walk, isGuard, differences: [] };
-  const read = line.hasVariable
-    ? unknown(asked.join(' '), 'has an environment variable')
-    : readCondition(context, asked);
+  const read = readCondition(context, asked);
   const differ = (): void => {
     for (const one of context.differences) markDifference(entry, one);
   };

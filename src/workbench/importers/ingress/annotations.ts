@@ -170,9 +170,10 @@ export function snippetDirectives(
 export function serverDirectives(ingress: Ingress): readonly NginxDirective[] {
   const { annotations } = ingress;
   const verify = annotations.get('auth-tls-verify-client') ?? 'on';
-  const certificate = annotations.has('auth-tls-secret')
-    ? [directive(annotationPlace(ingress, 'auth-tls-secret'), 'ssl_verify_client', [verify])]
-    : [];
+  const certificate =
+    annotations.has('auth-tls-secret') && verify === 'on'
+      ? [directive(annotationPlace(ingress, 'auth-tls-secret'), 'ssl_verify_client', ['on'])]
+      : [];
   return [...certificate, ...snippetDirectives(ingress, 'server-snippet')];
 }
 

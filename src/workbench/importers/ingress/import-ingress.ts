@@ -42,6 +42,9 @@ export function importIngress(
             'another controller serves it',
           );
       }
+      // Locations of one Ingress share directives.
+      const distinct = new Set(state.draft.entries);
+      state.draft.entries.splice(0, state.draft.entries.length, ...distinct);
       state.draft.notes.push(...NOTES);
     },
   });

@@ -90,23 +90,26 @@ function rootLocation(ingress: Ingress): IngressLocation {
 
 /** Writes the directives of all hosts. */
 export function writeServers(hosts: readonly IngressHost[], manifests: Manifests): readonly NginxDirective[] {
+  const written: Written = new Map();
   const zones = manifests.ingresses.flatMap((ingress) => limitDirectives(ingress).map(({ zone }) => zone));
   const named = new Set(hosts.map(({ host }) => host));
   return [
     ...zones,
-    ...hosts.flatMap((host) => [...hostServers(host, manifests), ...wwwServers(host, named)]),
+    ...hosts.flatMap((host) => [...hostServers(host, { manifests, written }), ...wwwServers(host, named)]),
   ];
 }
 
 /** The servers of a host: one, or two where plain http is redirected. */
-function hostServers(host: IngressHost, manifests: Manifests): readonly NginxDirective[] {
+function hostServers(host: IngressHost, context: WriteContext): readonly NginxDirective[] {
   const [first] = host.ingresses;
   const { place } = first!;
   const names = directive(place, 'server_name', serverNames(host));
-  const shared = host.ingresses.flatMap(serverDirectives);
+  const shared = host.ingresses.flatMap((ingress) =>
+    once(context, `${ingress.place} server`, () => serverDirectives(ingress)),
+  );
   const block = (isPlain: boolean): readonly NginxDirective[] => [
     ...shared,
-    ...sortedLocations(host).map((one) => writeLocation(host, one, { manifests, isPlain })),
+    ...sortedLocations(host).map((one) => writeLocation(host, one, { ...context, isPlain })),
     ...appRoots(host, isPlain),
   ];
   const server = (
@@ -153,28 +156,43 @@ function sortedLocations({ locations }: IngressHost): readonly IngressLocation[]
   return [...locations].sort((one, other) => other.path.length - one.path.length);
 }
 
-/** How a location is written. */
-interface Writing {
+/** Directives that several locations share, so that the report has each of them once. */
+type Written = Map<string, readonly NginxDirective[]>;
+
+/** What servers are written with. */
+interface WriteContext {
   readonly manifests: Manifests;
+  readonly written: Written;
+}
+
+/** Directives that are written at the first use of a key. */
+function once(
+  { written }: WriteContext,
+  key: string,
+  write: () => readonly NginxDirective[],
+): readonly NginxDirective[] {
+  const known = written.get(key) ?? write();
+  written.set(key, known);
+  return known;
+}
+
+/** How a location is written. */
+interface Writing extends WriteContext {
   /** Whether the server is that of plain http. */
   readonly isPlain: boolean;
 }
 
-function writeLocation(
-  host: IngressHost,
-  location: IngressLocation,
-  { manifests, isPlain }: Writing,
-): NginxDirective {
+function writeLocation(host: IngressHost, location: IngressLocation, writing: Writing): NginxDirective {
   const { ingress, path, type, backend, place } = location;
   const args = host.hasRegexes ? ['~*', `^${path}`] : type === 'Exact' ? ['=', path] : [path];
-  if (isPlain && isUpgraded(host, ingress)) return directive(place, 'location', args, [upgrade(ingress)]);
-  const own = locationDirectives(ingress, manifests);
-  const block = [
-    ...own,
-    ...rewriteDirectives(host, location),
-    ...passDirectives(ingress, backend, { manifests, place }),
-  ];
-  return directive(place, 'location', args, block);
+  if (writing.isPlain && isUpgraded(host, ingress))
+    return directive(place, 'location', args, [upgrade(ingress)]);
+  if (backend === null) return directive(place, 'location', args, [directive(place, 'return', ['404'])]);
+  const own = once(writing, ingress.place, () => locationDirectives(ingress, writing.manifests));
+  // A redirect answers before all else.
+  if (own[0]?.name === 'return') return directive(place, 'location', args, own.slice(0, 1));
+  const pass = once(writing, place, () => passDirectives(location, backend, writing.manifests));
+  return directive(place, 'location', args, [...own, ...rewriteDirectives(host, location), ...pass]);
 }
 
 function rewriteDirectives(
@@ -198,11 +216,10 @@ const PROTOCOLS: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 function passDirectives(
-  ingress: Ingress,
-  backend: IngressBackend | null,
-  { manifests, place }: { readonly manifests: Manifests; readonly place: string },
+  { ingress, place }: IngressLocation,
+  backend: IngressBackend,
+  manifests: Manifests,
 ): readonly NginxDirective[] {
-  if (backend === null) return [directive(place, 'return', ['404'])];
   const protocol = (ingress.annotations.get('backend-protocol') ?? 'HTTP').trim().toUpperCase();
   const [name, scheme] = PROTOCOLS[protocol] ?? PROTOCOLS['HTTP']!;
   const host = ingress.annotations.get('upstream-vhost') ?? '$host';
