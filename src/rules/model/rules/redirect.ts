@@ -2,7 +2,6 @@
  * The form of `redirect` rules, which answer with an HTTP redirect; the request does not reach an origin (semantics
  * §5, §14).
  */
-
 import { z } from 'zod';
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { MAX_LOCATION_CHARACTERS } from '../../../base/vocabulary/limits.ts';
