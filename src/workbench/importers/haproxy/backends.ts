@@ -1,6 +1,6 @@
 /** The servers of a backend or a listen section, as origins. */
-import { parseIp } from '../../../base/addresses/ip.ts';
 import type { DraftEntry } from '../draft.ts';
+import { isLocal } from '../nginx/origins.ts';
 import { defaultsOf, entryOf, type HaproxyImport, settingOf } from './context.ts';
 import type { HaproxyLine, HaproxySection } from './parse-haproxy.ts';
 
@@ -62,7 +62,7 @@ function readServer(
 ): { readonly origin: HaproxyOrigin; readonly isBackup: boolean } | string {
   const [, , written = '', ...own] = words;
   const options = [...shared, ...own];
-  if (hasVariable) return `\`${written}\` has an environment variable`;
+  if (hasVariable) return `\`${written}\` depends on the environment of HAProxy`;
   const address = readAddress(written.replace(/^(?:ipv[46]|tcp[46]?|quic[46])@/, ''));
   if (address === null) return `\`${written}\` is no address that the edge reaches`;
   const last = (name: string): string | undefined => options[options.lastIndexOf(name) + 1];
@@ -83,12 +83,4 @@ function readAddress(text: string): { readonly address: string; readonly port: n
   const address = bracketed ?? plain;
   if (address === undefined || address === '') return null;
   return { address, port: port === undefined ? null : Number(port) };
-}
-
-/** Whether an address is one of the machine itself. */
-function isLocal(address: string): boolean {
-  const words = new Uint32Array(4);
-  const family = parseIp(address, words);
-  if (family === 4) return words[0]! >>> 24 === 127;
-  return address === 'localhost' || (family === 6 && words[3] === 1 && words[0] === 0 && words[1] === 0);
 }

@@ -115,6 +115,11 @@ function conditionOfFilter(filter: ImportedFilter): ImportedCondition {
   return allOf(...parts.filter((part) => part !== null));
 }
 
+/** A part of a condition that no rule has. */
+export function unknown(text: string, reason: string): ImportedCondition {
+  return { kind: 'unknown', text, reason };
+}
+
 /** The entry of a line. */
 export function entryOf({ draft, entries }: HaproxyImport, line: HaproxyLine): DraftEntry {
   const known = entries.get(line);

@@ -44,3 +44,9 @@ function regexCondition(state: HaproxyImport, text: string, compared: Patterns):
   }
   return { kind: 'host', tests };
 }
+
+/** Whether a text is a name of a host; returned in the form in which hosts are compared. */
+export function hostName(text: string): string | null {
+  const [, name = ''] = /^(.*?)(?::(?:80|443))?$/.exec(text.toLowerCase()) ?? [];
+  return name.includes('.') && /^[a-z0-9.-]+$/.test(name) ? normalizeName(name) : null;
+}

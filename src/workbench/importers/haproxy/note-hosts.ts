@@ -1,9 +1,10 @@
 /** Finds the hosts that a configuration names before it is translated: redirects are written for each of them. */
 import { ALWAYS, type HaproxyImport } from './context.ts';
+import { hostName } from './host-names.ts';
 import { formatPieces } from './log-format.ts';
 import { mapEntries } from './maps.ts';
 import type { HaproxySection } from './parse-haproxy.ts';
-import { hostName, type ReadContext, readCriterion } from './read-criterion.ts';
+import { type ReadContext, readCriterion } from './read-criterion.ts';
 import { createWalk } from './walk-section.ts';
 
 /** Notes the hosts of ACLs, of anonymous ACLs and of the keys of maps. */

@@ -13,7 +13,7 @@ export interface HaproxyLine {
   readonly words: readonly string[];
   /** `haproxy.cfg:12`. */
   readonly place: string;
-  /** Whether a word has an environment variable, whose value is not in the file. */
+  /** Whether it depends on the environment: by a variable in a word, or by an `.if` around it. */
   readonly hasVariable: boolean;
 }
 
@@ -43,6 +43,7 @@ export function isConfiguration({ text }: SourceFile): boolean {
 export function parseHaproxy(files: readonly SourceFile[]): readonly HaproxySection[] | ImportRefusal {
   const sections: (HaproxySection & { readonly lines: HaproxyLine[] })[] = [];
   let count = 0;
+  let depth = 0;
   for (const { name, text } of files) {
     if (text.length > MAX_SOURCE_OCTETS)
       return refusedImport(name, `is larger than ${MAX_SOURCE_OCTETS} octets`);
@@ -53,7 +54,9 @@ export function parseHaproxy(files: readonly SourceFile[]): readonly HaproxySect
       const { words } = read;
       if (words.length === 0) continue;
       if (++count > MAX_LINES) return refusedImport(place, `there are more than ${MAX_LINES} lines`);
-      const one = { ...read, place };
+      if (words[0] === '.if') depth++;
+      if (words[0] === '.endif') depth--;
+      const one = { words, place, hasVariable: read.hasVariable || depth > 0 };
       if (SECTIONS.includes(words[0]!)) sections.push(sectionOf(one));
       else if (sections.length > 0) sections.at(-1)!.lines.push(one);
       else if (!words[0]!.startsWith('.'))

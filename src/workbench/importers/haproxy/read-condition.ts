@@ -1,8 +1,8 @@
 /** Reads `if` and `unless` with ACLs of the section, predefined and anonymous ones, as a condition over requests. */
 import type { ImportedCondition } from '../filter.ts';
-import { allOf, anyOf, defaultsOf, type HaproxyImport, noneOf, simplified } from './context.ts';
+import { allOf, anyOf, defaultsOf, type HaproxyImport, noneOf, simplified, unknown } from './context.ts';
 import type { HaproxyLine, HaproxySection } from './parse-haproxy.ts';
-import { type ReadContext, readCriterion, unknown } from './read-criterion.ts';
+import { type ReadContext, readCriterion } from './read-criterion.ts';
 
 /** ACLs that HAProxy defines. */
 const PREDEFINED: Readonly<Record<string, string>> = {

@@ -1,18 +1,9 @@
 /** Reads one criterion of an ACL, such as `path_beg -i /admin` or `req.hdr(host),lower -f hosts.lst`, as a condition over requests. */
-import { normalizeName } from '../../../base/addresses/host.ts';
 import { readAddresses, uniteAddresses } from '../addresses.ts';
 import { valueFact } from '../facts.ts';
 import type { ImportedCondition } from '../filter.ts';
-import { passes, type TextTest } from '../text-test.ts';
-import {
-  allOf,
-  anyOf,
-  type HaproxyImport,
-  noneOf,
-  type ReplacedStart,
-  type RequestChange,
-  type Walk,
-} from './context.ts';
+import { changed } from './changed-request.ts';
+import { anyOf, type HaproxyImport, noneOf, unknown, type Walk } from './context.ts';
 import { hostCondition } from './host-names.ts';
 import { parseSample, type SampleCall, VARIABLE } from './parse-haproxy.ts';
 import {
@@ -41,11 +32,6 @@ export interface Criterion {
   readonly match: string | null;
   readonly ignoreCase: boolean;
   readonly values: readonly string[];
-}
-
-/** A part of a condition that no rule has. */
-export function unknown(text: string, reason: string): ImportedCondition {
-  return { kind: 'unknown', text, reason };
 }
 
 const NO_FILTER = 'has no equivalent: no rule has such a condition';
@@ -276,13 +262,17 @@ function textCondition(context: ReadContext, criterion: Criterion): ImportedCond
         if (context.isGuard) return unknown(text, 'is the name in the TLS handshake, which no rule has');
         context.differences.push('HAProxy compares the name in the TLS handshake, the rule the host');
       }
-      return changed(context, { text, target: 'host' }, hostCondition(context.state, { text, compared }));
+      return changed(
+        context.walk,
+        { text, target: 'host' },
+        hostCondition(context.state, { text, compared }),
+      );
     }
     case 'headers': {
       const place = { member: 'headers', name: subject.name, hasParts: subject.hasParts } as const;
       const condition = valueCondition(place, compared);
       if (typeof condition === 'string') return unknown(text, condition);
-      return changed(context, { text, target: subject.name, compared }, condition);
+      return changed(context.walk, { text, target: subject.name, compared }, condition);
     }
     default: {
       const place = { member: subject.kind, name: subject.name, hasParts: false };
@@ -340,63 +330,5 @@ function pathCondition(
   if (compared === null) return unknown(text, 'compares the query as well as the path');
   const tests = textTests(compared);
   if (typeof tests === 'string') return unknown(text, `has no equivalent: ${tests}`);
-  return changed(context, { text, target: 'path', compared }, { kind: 'path', tests });
-}
-
-/** A condition with regard to what earlier lines have changed. */
-function changed(
-  { walk }: ReadContext,
-  {
-    text,
-    target,
-    compared,
-  }: { readonly text: string; readonly target: string; readonly compared?: Patterns },
-  condition: ImportedCondition,
-): ImportedCondition {
-  let result = condition;
-  for (const change of walk.changes) {
-    if (change.target !== target) continue;
-    const then = afterChange(change, text, compared);
-    const isAlways = change.condition.kind === 'constant' && change.condition.value;
-    result = isAlways
-      ? then
-      : anyOf([allOf(change.condition, then), allOf(...noneOf([change.condition]), result)]);
-  }
-  return result;
-}
-
-function afterChange(
-  { value, place }: RequestChange,
-  text: string,
-  compared: Patterns | undefined,
-): ImportedCondition {
-  if (value === null) return { kind: 'constant', value: false };
-  const tests = compared === undefined ? null : textTests(compared);
-  const known = Array.isArray(tests) ? (tests as readonly TextTest[]) : null;
-  if (known !== null && typeof value === 'string')
-    return { kind: 'constant', value: known.some((test) => passes(test, value)) };
-  const before = known !== null && typeof value === 'object' ? testsBefore(known, value) : null;
-  return before === null
-    ? unknown(text, `is compared after ${place} has changed it`)
-    : { kind: 'path', tests: before };
-}
-
-/** The tests of a path before its start was replaced; `null`: they are not known. */
-function testsBefore(tests: readonly TextTest[], { from, to }: ReplacedStart): readonly TextTest[] | null {
-  const before: TextTest[] = [];
-  for (const test of tests) {
-    if (test.kind === 'regex' || test.pieces.length > 2 || test.pieces[0] === '') return null;
-    const [start = '', ...rest] = test.pieces;
-    if (rest.length > 0 && rest[0] !== '') return null;
-    if (start.startsWith(to))
-      before.push({ kind: 'pieces', pieces: [from + start.slice(to.length), ...rest] });
-    else if (rest.length > 0 && to.startsWith(start)) before.push({ kind: 'pieces', pieces: [from, ''] });
-  }
-  return before;
-}
-
-/** Whether a text is a name of a host; returned in the form in which hosts are compared. */
-export function hostName(text: string): string | null {
-  const [, name = ''] = /^(.*?)(?::(?:80|443))?$/.exec(text.toLowerCase()) ?? [];
-  return name.includes('.') && /^[a-z0-9.-]+$/.test(name) ? normalizeName(name) : null;
+  return changed(context.walk, { text, target: 'path', compared }, { kind: 'path', tests });
 }

@@ -4,7 +4,8 @@ import { addRule, type DraftEntry, markDifference, markMissing } from '../draft.
 import { filtersOf, type ImportedCondition, type ImportedFilter, ruleFields } from '../filter.ts';
 import { addAlternatives } from '../guard.ts';
 import { endsWithText, equalsText, literalOf } from '../text-test.ts';
-import { allOf, anyOf, entryOf, type HaproxyImport, noneOf, type Walk } from './context.ts';
+import { allOf, anyOf, entryOf, type HaproxyImport, noneOf, simplified, type Walk } from './context.ts';
+import { hostName } from './host-names.ts';
 import { type FormatPiece, formatPieces } from './log-format.ts';
 import { mapEntries } from './maps.ts';
 import type { HaproxyLine } from './parse-haproxy.ts';
@@ -38,7 +39,7 @@ export function addRedirect(
   const inSource = allOf(condition, ...noneOf(walk.allowed));
   walk.ended.push(inSource);
   const written = line.hasVariable
-    ? 'it has an environment variable'
+    ? 'it depends on the environment of HAProxy'
     : readRedirect(words, line.words[0] === 'redirect');
   const asked = allOf(inSource, walk.scope);
   const carried = typeof written === 'string' ? null : addWritten(state, entry, { written, asked, walk });
@@ -47,6 +48,24 @@ export function addRedirect(
   if (carried === null || typeof written === 'string') return;
   for (const one of written.differences) markDifference(entry, one);
   walk.carried.push(allOf(inSource, carried));
+}
+
+/**
+ * The requests that a redirect takes elsewhere. One to the URL of the request itself is left out by the edge, so that guards
+ * behind it act on such requests.
+ */
+function elsewhere({ target, preserve_path }: TargetFields, appendsSlash: boolean): ImportedCondition {
+  if (appendsSlash) return { kind: 'not', of: { kind: 'path', tests: [endsWithText('/')] } };
+  const [, scheme, host = ''] = /^(https?):\/\/([^/?#]*)/i.exec(target) ?? [];
+  if (scheme === undefined) {
+    if (preserve_path) return { kind: 'constant', value: target !== '/' };
+    return { kind: 'not', of: { kind: 'path', tests: [equalsText(target.split(/[?#]/)[0]!)] } };
+  }
+  const name = hostName(host);
+  const values = [scheme.toLowerCase()];
+  const others: ImportedCondition[] = [{ kind: 'fact', fact: { member: 'schemes', values, negated: true } }];
+  if (name !== null) others.push({ kind: 'not', of: { kind: 'host', tests: [equalsText(name)] } });
+  return anyOf(others);
 }
 
 /** Reads the words behind `redirect`; a text is the reason why they have no equivalent. */
@@ -106,10 +125,13 @@ function addWritten(state: HaproxyImport, entry: DraftEntry, target: Target): Im
     return entry.becomes.length === 0 ? null : anyOf(all.filter((one) => one !== null));
   }
   if (!written.pieces.some(({ kind }) => kind === 'host' || kind === 'bare_host'))
-    return addTarget(state, entry, target, null) ? asked : null;
+    return addTarget(state, entry, target, null);
+  const carried: ImportedCondition[] = [];
   for (const host of state.hosts) {
     const own = { ...target, asked: allOf({ kind: 'host', tests: [equalsText(host)] }, asked) };
-    if (!addTarget(state, entry, own, host) && entry.outcome === 'not_carried') return null;
+    const one = addTarget(state, entry, own, host);
+    if (one !== null) carried.push(one);
+    else if (entry.outcome === 'not_carried') return null;
   }
   const exact: ImportedCondition = { kind: 'host', tests: [...state.hosts].map(equalsText) };
   const others = filtersOf(allOf(...noneOf([exact]), asked));
@@ -118,20 +140,20 @@ function addWritten(state: HaproxyImport, entry: DraftEntry, target: Target): Im
       entry,
       'requests for hosts that the file does not name one by one are not redirected: the target of a rule is literal',
     );
-  return state.hosts.size === 0 ? null : exact;
+  return carried.length === 0 ? null : simplified(anyOf(carried));
 }
 
-/** Adds the rules of one target; whether they were added. */
+/** Adds the rules of one target; the requests that they answer, `null`: none. */
 function addTarget(
   state: HaproxyImport,
   entry: DraftEntry,
   { written, asked, walk }: Target,
   host: string | null,
-): boolean {
+): ImportedCondition | null {
   const fields = targetFields(written, host);
   if (typeof fields === 'string') {
     markMissing(entry, fields);
-    return false;
+    return null;
   }
   if (walk.changes.some(({ target }) => target === 'path') && fields.preserve_path)
     markDifference(entry, 'the path is that of the visitor, not the one that the lines before have changed');
@@ -145,7 +167,13 @@ function addTarget(
       addRule(state.draft, entry, 'redirect', { ...ruleFields(part), ...fields, status_code });
     return null;
   };
-  return addAlternatives(state.draft, entry, { condition: asked, differences: [], unmet: UNMET, emit });
+  const isAdded = addAlternatives(state.draft, entry, {
+    condition: asked,
+    differences: [],
+    unmet: UNMET,
+    emit,
+  });
+  return isAdded ? allOf(asked, elsewhere(fields, written.appendsSlash)) : null;
 }
 
 /** The fields of a target. */

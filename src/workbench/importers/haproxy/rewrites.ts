@@ -55,7 +55,7 @@ export function rewriteRequest(
   { words, condition, original }: RewriteLine,
 ): void {
   const entry = entryOf(state, line);
-  const written = line.hasVariable ? 'it has an environment variable' : readRewrite(words);
+  const written = line.hasVariable ? 'it depends on the environment of HAProxy' : readRewrite(words);
   const others = [walk.scope, ...noneOf(walk.allowed)];
   const rewrite = typeof written === 'string' ? written : anchored(written, allOf(original, ...others));
   const matching = typeof rewrite === 'string' ? [] : matchingPaths(rewrite);

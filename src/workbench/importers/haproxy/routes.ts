@@ -19,12 +19,12 @@ import {
   settingOf,
   type Walk,
 } from './context.ts';
+import { hostName } from './host-names.ts';
 import { formatPieces } from './log-format.ts';
 import { mapEntries } from './maps.ts';
 import type { HaproxyLine, HaproxySection } from './parse-haproxy.ts';
 import { readCondition, splitCondition } from './read-condition.ts';
 import type { ReadContext } from './read-criterion.ts';
-import { hostName } from './read-criterion.ts';
 import { filterParts } from './refusals.ts';
 
 /** One choice of a backend. */

@@ -10,13 +10,14 @@ import {
   type HaproxyImport,
   noneOf,
   settingOf,
+  unknown,
   type Walk,
 } from './context.ts';
 import { changeHeader, HEADER_ACTIONS } from './headers.ts';
 import { type HaproxyLine, type HaproxySection, parseSample } from './parse-haproxy.ts';
 import { addLimit, trackKey } from './rate-limits.ts';
 import { readCondition, readTerms, splitCondition } from './read-condition.ts';
-import { type ReadContext, unknown } from './read-criterion.ts';
+import type { ReadContext } from './read-criterion.ts';
 import { addRedirect } from './redirects.ts';
 import { addRefusal } from './refusals.ts';
 import { REWRITE_ACTIONS, rewriteRequest } from './rewrites.ts';
@@ -122,6 +123,11 @@ function act(state: HaproxyImport, walk: Walk, line: HaproxyLine, words: readonl
     addRefusal(state, walk, line, { condition: read, status: 401, differences: [], closed });
   } else if (action === 'return') answer(state, walk, line, { words: own, condition: read });
   else if (action === 'allow' || action === 'accept') {
+    // What it lets through must not depend on the environment.
+    if (line.hasVariable) {
+      markMissing(entry, 'it depends on the environment of HAProxy');
+      return;
+    }
     walk.allowed.push(read);
     markNeedless(entry, 'it lets requests pass the lines after it, whose rules except them');
   } else if (action === 'redirect') {

@@ -142,6 +142,28 @@ test('plain http of hosts that the file does not name is guarded like https wher
   expect(edge.entries.find(({ source }) => source.includes('redirect scheme'))?.outcome).toBe('differs');
 });
 
+test('a redirect to the URL of the request itself takes it past no guard', () => {
+  const { decide } = load(
+    frontend(
+      'acl named hdr(host) -i example.com\nhttp-request redirect scheme https if { req.hdr(X-Forwarded-Proto) http }\nhttp-request redirect location /in if { path_beg /in }\nhttp-request deny if { path_beg /admin } or { path /in }',
+    ),
+  );
+  const headers = { 'x-forwarded-proto': 'http' };
+  expect(decide({ scheme: 'http', target: '/admin', headers }).location).toBe('https://example.com/admin');
+  expect(decide({ scheme: 'https', target: '/admin', headers }).action).toBe('block');
+  expect(decide({ scheme: 'https', target: '/in' }).action).toBe('block');
+  expect(decide({ scheme: 'https', target: '/inx' }).location).toBe('/in');
+});
+
+test('what depends on the environment of HAProxy lets nothing through', () => {
+  const { decide } = load(
+    frontend(
+      '.if defined(OPEN)\nhttp-request allow if { path_beg /a }\n.endif\nhttp-request deny if { path_beg /a }',
+    ),
+  );
+  expect(decide({ target: '/a' }).action).toBe('block');
+});
+
 test('the rate of a stick table becomes a limit by its key', () => {
   const table = 'stick-table type string len 64 size 1m expire 1m store http_req_rate(1m)\n';
   const { decide, edge } = load(
