@@ -10,6 +10,7 @@ import { connect as connectTls } from 'node:tls';
 import type { CheckedOutcome, CheckedRequest } from '../../../src/cli/check-nginx/run-nginx.ts';
 import { freePorts } from '../free-ports.ts';
 import { makeCertificate } from '../make-certificate.ts';
+import { findProgram } from '../requires.ts';
 
 /** A request with its headers. */
 export interface HaproxyRequest extends CheckedRequest {
@@ -38,6 +39,7 @@ interface Ports {
 
 /** Starts HAProxy with the text of a configuration whose files are in a folder. */
 export async function runHaproxy(text: string, files: string): Promise<RunningHaproxy> {
+  const program = findProgram('haproxy') ?? '';
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-haproxy-'));
   const origins = await startOrigins(text);
   const ports: Ports = { http: 0, https: 0 };
@@ -54,9 +56,9 @@ export async function runHaproxy(text: string, files: string): Promise<RunningHa
   });
   const file = join(folder, 'haproxy.cfg');
   writeFileSync(file, local);
-  const tested = spawnSync('haproxy', ['-c', '-f', file], { encoding: 'utf8' });
+  const tested = spawnSync(program, ['-c', '-f', file], { encoding: 'utf8' });
   if (tested.status !== 0) throw new Error(`${tested.stdout}${tested.stderr}`);
-  const child = spawn('haproxy', ['-db', '-q', '-f', file], { stdio: 'ignore' });
+  const child = spawn(program, ['-db', '-q', '-f', file], { stdio: 'ignore' });
   for (const port of [ports.http, ports.https]) if (port > 0) await untilListening(child, port);
   return {
     ask: (request) =>

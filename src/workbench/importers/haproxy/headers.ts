@@ -6,7 +6,7 @@ import { allOf, entryOf, type HaproxyImport, noneOf, type Walk } from './context
 import { formatPieces } from './log-format.ts';
 import { type HaproxyLine, parseSample } from './parse-haproxy.ts';
 import { readCondition, readTerms, splitCondition } from './read-condition.ts';
-import type { ReadContext } from './read-criterion.ts';
+import type { HaproxyContext } from './read-criterion.ts';
 import { filterParts } from './refusals.ts';
 
 /** The actions of `http-request`. */
@@ -38,7 +38,7 @@ export function changeHeader(
     markMissing(entry, 'its condition is about the response, or needs a request that HAProxy no longer has');
     return;
   }
-  const context: ReadContext = { state, walk, isGuard: false, differences: [] };
+  const context: HaproxyContext = { state, walk, isGuard: false, differences: [] };
   const condition = readCondition(context, asked);
   const inSource = allOf(condition, walk.scope, ...noneOf(walk.allowed));
   const lower = name.toLowerCase();

@@ -19,7 +19,7 @@ import { type ChosenFrontend, chooseFrontends } from './frontends.ts';
 import { noteHosts } from './note-hosts.ts';
 import { type HaproxySection, isConfiguration, parseHaproxy } from './parse-haproxy.ts';
 import { refuseUnrouted } from './refusals.ts';
-import { emitRoutes, joinRequests, type Route, readRoutes, unrouted } from './routes.ts';
+import { emitRoutes, type HaproxyRoute, joinRequests, readRoutes, unrouted } from './routes.ts';
 import { createWalk, walkSection } from './walk-section.ts';
 
 /** How the edge reads every request, where HAProxy differs. */
@@ -77,7 +77,7 @@ const REMEDY = 'name the domain: --domain example.com';
 /** A frontend with what it does. */
 interface WalkedFrontend {
   readonly walk: Walk;
-  readonly routes: readonly Route[];
+  readonly routes: readonly HaproxyRoute[];
 }
 
 /** Walks through the frontends, then through the backends that they choose. */
@@ -108,7 +108,7 @@ function isNever(condition: ImportedCondition): boolean {
 function walkBackends(
   state: HaproxyImport,
   walked: readonly WalkedFrontend[],
-  routes: readonly Route[],
+  routes: readonly HaproxyRoute[],
 ): ReadonlyMap<HaproxySection, string> {
   const hostHeaders = new Map<HaproxySection, string>();
   const fronts = walked.map(({ walk }) => walk);
@@ -137,7 +137,7 @@ function refuseWithoutServers(state: HaproxyImport, walk: Walk): void {
 
 /** What records are made of. */
 interface Served {
-  readonly routes: readonly Route[];
+  readonly routes: readonly HaproxyRoute[];
   readonly servers: ReadonlyMap<HaproxySection, HaproxyServers>;
   readonly headers: ReadonlyMap<HaproxySection, string>;
 }

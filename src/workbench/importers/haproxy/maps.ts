@@ -3,7 +3,7 @@ import type { ImportedCondition } from '../filter.ts';
 import { allOf, noneOf } from './context.ts';
 import type { SampleCall } from './parse-haproxy.ts';
 import { MAP, type MatchKind, mapLines } from './patterns.ts';
-import { conditionOf, type ReadContext } from './read-criterion.ts';
+import { conditionOf, type HaproxyContext } from './read-criterion.ts';
 
 /** Keys of one map that become rules: one for each. */
 const MAX_KEYS = 5_000;
@@ -15,7 +15,10 @@ export interface MapEntry {
 }
 
 /** The values of a sample that ends with a map; a text is the reason why it is not read. */
-export function mapEntries(context: ReadContext, calls: readonly SampleCall[]): readonly MapEntry[] | string {
+export function mapEntries(
+  context: HaproxyContext,
+  calls: readonly SampleCall[],
+): readonly MapEntry[] | string {
   const [fetch, ...converters] = calls;
   const map = converters.at(-1);
   const match = MAP.exec(map?.name ?? '');

@@ -4,14 +4,14 @@ import { hostName } from './host-names.ts';
 import { formatPieces } from './log-format.ts';
 import { mapEntries } from './maps.ts';
 import type { HaproxySection } from './parse-haproxy.ts';
-import { type ReadContext, readCriterion } from './read-criterion.ts';
+import { type HaproxyContext, readCriterion } from './read-criterion.ts';
 import { createWalk } from './walk-section.ts';
 
 /** Notes the hosts of ACLs, of anonymous ACLs and of the keys of maps. */
 export function noteHosts(state: HaproxyImport): void {
   for (const section of state.sections) {
     if (!['defaults', 'frontend', 'backend', 'listen'].includes(section.kind)) continue;
-    const context: ReadContext = {
+    const context: HaproxyContext = {
       state,
       walk: createWalk(section, ALWAYS),
       isGuard: false,
@@ -21,7 +21,7 @@ export function noteHosts(state: HaproxyImport): void {
   }
 }
 
-function noteSection(context: ReadContext, { lines }: HaproxySection): void {
+function noteSection(context: HaproxyContext, { lines }: HaproxySection): void {
   for (const { words } of lines) {
     if (words[0] === 'acl') readCriterion(context, words.slice(2));
     for (const [at, word] of words.entries()) {

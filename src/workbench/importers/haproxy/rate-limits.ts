@@ -14,7 +14,7 @@ import {
 } from './context.ts';
 import { type HaproxyLine, parseSample } from './parse-haproxy.ts';
 import { type LineCondition, type Term, termCondition } from './read-condition.ts';
-import { type ReadContext, readCriterionWords } from './read-criterion.ts';
+import { type HaproxyContext, readCriterionWords } from './read-criterion.ts';
 import type { ActionLine } from './redirects.ts';
 
 /** `track-sc0 <key> [table <name>]`. */
@@ -72,7 +72,7 @@ export function addLimit(
   const isCounter = ({ criteria }: Term): boolean =>
     criteria.some(([expression = '']) => COUNTER.test(expression));
   if (!read.branches.some((terms) => terms.some(isCounter))) return null;
-  const context: ReadContext = { state, walk, isGuard: true, differences: [] };
+  const context: HaproxyContext = { state, walk, isGuard: true, differences: [] };
   const others: ImportedCondition[] = [];
   for (const terms of read.branches) {
     const rates = terms.filter(isCounter);

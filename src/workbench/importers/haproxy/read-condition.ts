@@ -2,7 +2,7 @@
 import type { ImportedCondition } from '../filter.ts';
 import { allOf, anyOf, defaultsOf, type HaproxyImport, noneOf, simplified, unknown } from './context.ts';
 import type { HaproxyLine, HaproxySection } from './parse-haproxy.ts';
-import { type ReadContext, readCriterion } from './read-criterion.ts';
+import { type HaproxyContext, readCriterion } from './read-criterion.ts';
 
 /** ACLs that HAProxy defines. */
 const PREDEFINED: Readonly<Record<string, string>> = {
@@ -91,14 +91,14 @@ export function readTerms(
 }
 
 /** The condition of one term. */
-export function termCondition(context: ReadContext, { negated, name, criteria }: Term): ImportedCondition {
+export function termCondition(context: HaproxyContext, { negated, name, criteria }: Term): ImportedCondition {
   const of = criteria.map((words) => readCriterion(context, words));
   const condition = of.length === 0 ? unknown(name ?? '{ }', 'is no ACL of the section') : anyOf(of);
   return negated ? noneOf([condition])[0]! : condition;
 }
 
 /** The condition of a line with the words behind its action. */
-export function readCondition(context: ReadContext, words: readonly string[]): ImportedCondition {
+export function readCondition(context: HaproxyContext, words: readonly string[]): ImportedCondition {
   const read = readTerms(context.state, context.walk.section, words);
   if (typeof read === 'string') return unknown(words.join(' '), read);
   const condition = anyOf(

@@ -17,7 +17,7 @@ import {
 } from './patterns.ts';
 
 /** What a condition is read with. */
-export interface ReadContext {
+export interface HaproxyContext {
   readonly state: HaproxyImport;
   readonly walk: Walk;
   /** Whether the line refuses requests: what is not exactly the same text is not taken for it. */
@@ -72,7 +72,7 @@ export function readCriterionWords(state: HaproxyImport, words: readonly string[
 }
 
 /** Reads a criterion as a condition. */
-export function readCriterion(context: ReadContext, words: readonly string[]): ImportedCondition {
+export function readCriterion(context: HaproxyContext, words: readonly string[]): ImportedCondition {
   const text = words.join(' ').replaceAll(VARIABLE, '');
   if (words.some((word) => word.includes(VARIABLE))) return unknown(text, 'has an environment variable');
   const read = readCriterionWords(context.state, words);
@@ -80,7 +80,7 @@ export function readCriterion(context: ReadContext, words: readonly string[]): I
 }
 
 /** The condition of a criterion. */
-export function conditionOf(context: ReadContext, criterion: Criterion): ImportedCondition {
+export function conditionOf(context: HaproxyContext, criterion: Criterion): ImportedCondition {
   const { calls, text, values, match } = criterion;
   const [{ name, args }, ...converters] = calls;
   if (match === 'found' && converters.at(-1)?.name.startsWith('map') === true)
@@ -127,7 +127,7 @@ export function conditionOf(context: ReadContext, criterion: Criterion): Importe
 }
 
 /** Whether a map has a key for the request. */
-function keysCondition(context: ReadContext, criterion: Criterion): ImportedCondition {
+function keysCondition(context: HaproxyContext, criterion: Criterion): ImportedCondition {
   const [fetch, ...converters] = criterion.calls;
   const map = converters.at(-1)!;
   const kind = MAP.exec(map.name);
@@ -175,7 +175,7 @@ function portOf({ text }: Criterion, port: string): ImportedCondition {
 }
 
 /** A count that is compared with 0: present or absent. */
-function countOf(context: ReadContext, criterion: Criterion): ImportedCondition {
+function countOf(context: HaproxyContext, criterion: Criterion): ImportedCondition {
   const [{ name, args }] = criterion.calls;
   const compared = criterion.values.join(' ');
   const isPresent = ['gt 0', 'ge 1'].includes(compared);
@@ -187,7 +187,7 @@ function countOf(context: ReadContext, criterion: Criterion): ImportedCondition 
 }
 
 /** A test of a variable that the lines before have set. */
-function variableOf(context: ReadContext, criterion: Criterion): ImportedCondition {
+function variableOf(context: HaproxyContext, criterion: Criterion): ImportedCondition {
   const [{ args }, ...converters] = criterion.calls;
   const variable = context.walk.variables.get(args[0] ?? '');
   const reason = 'is a variable that the lines before do not set in a way that is read';
@@ -244,7 +244,7 @@ function subjectOf({ name, args }: SampleCall): Subject | null {
 const MATCHES: readonly string[] = ['str', 'beg', 'end', 'sub', 'dir', 'dom', 'reg', 'found'];
 
 /** A comparison of a text. */
-function textCondition(context: ReadContext, criterion: Criterion): ImportedCondition {
+function textCondition(context: HaproxyContext, criterion: Criterion): ImportedCondition {
   const { calls, text, match } = criterion;
   const [fetch, ...converters] = calls;
   const subject = subjectOf(fetch);
@@ -324,7 +324,7 @@ function isPathRegex(source: string): boolean {
 }
 
 function pathCondition(
-  context: ReadContext,
+  context: HaproxyContext,
   { text, compared }: { readonly text: string; readonly compared: Patterns | null },
 ): ImportedCondition {
   if (compared === null) return unknown(text, 'compares the query as well as the path');

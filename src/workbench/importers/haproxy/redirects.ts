@@ -9,7 +9,7 @@ import { hostName } from './host-names.ts';
 import { type FormatPiece, formatPieces } from './log-format.ts';
 import { mapEntries } from './maps.ts';
 import type { HaproxyLine } from './parse-haproxy.ts';
-import type { ReadContext } from './read-criterion.ts';
+import type { HaproxyContext } from './read-criterion.ts';
 import { filterParts } from './refusals.ts';
 
 /** A redirect as it is written. */
@@ -109,7 +109,7 @@ function addWritten(state: HaproxyImport, entry: DraftEntry, target: Target): Im
   const { written, asked, walk } = target;
   const map = written.pieces.find((piece) => piece.kind === 'sample');
   if (map !== undefined) {
-    const context: ReadContext = { state, walk, isGuard: false, differences: [] };
+    const context: HaproxyContext = { state, walk, isGuard: false, differences: [] };
     const entries = mapEntries(context, map.calls);
     if (typeof entries === 'string') {
       markMissing(entry, `\`${map.text}\` ${entries}`);

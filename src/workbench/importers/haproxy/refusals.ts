@@ -22,7 +22,7 @@ import type { HaproxyLine } from './parse-haproxy.ts';
 import { strictCondition } from './read-condition.ts';
 
 /** What is refused. */
-export interface Refusal {
+export interface HaproxyRefusal {
   readonly condition: ImportedCondition;
   readonly status: number;
   readonly differences: readonly string[];
@@ -53,7 +53,12 @@ function testParts(tests: readonly TextTest[] | null): readonly (readonly TextTe
 }
 
 /** Adds the drop rules of a line that refuses what meets a condition. */
-export function addRefusal(state: HaproxyImport, walk: Walk, line: HaproxyLine, refusal: Refusal): void {
+export function addRefusal(
+  state: HaproxyImport,
+  walk: Walk,
+  line: HaproxyLine,
+  refusal: HaproxyRefusal,
+): void {
   const entry = entryOf(state, line);
   const { condition, status, differences, closed } = refusal;
   const strict = strictCondition(condition);

@@ -24,11 +24,11 @@ import { formatPieces } from './log-format.ts';
 import { mapEntries } from './maps.ts';
 import type { HaproxyLine, HaproxySection } from './parse-haproxy.ts';
 import { readCondition, splitCondition } from './read-condition.ts';
-import type { ReadContext } from './read-criterion.ts';
+import type { HaproxyContext } from './read-criterion.ts';
 import { filterParts } from './refusals.ts';
 
 /** One choice of a backend. */
-export interface Route {
+export interface HaproxyRoute {
   readonly line: HaproxyLine;
   readonly section: HaproxySection;
   /** Its own condition. */
@@ -40,14 +40,14 @@ export interface Route {
 }
 
 /** The requests that a route serves. */
-export function requestsOf({ condition, behind, scope }: Route): ImportedCondition {
+export function requestsOf({ condition, behind, scope }: HaproxyRoute): ImportedCondition {
   return allOf(condition, scope, ...noneOf(behind));
 }
 
 /** Reads the routes of a frontend in order; those of a listen section end with itself. */
-export function readRoutes(state: HaproxyImport, walk: Walk): readonly Route[] {
+export function readRoutes(state: HaproxyImport, walk: Walk): readonly HaproxyRoute[] {
   const { section, scope } = walk;
-  const routes: Route[] = [];
+  const routes: HaproxyRoute[] = [];
   const add = (line: HaproxyLine, target: HaproxySection | undefined, condition: ImportedCondition): void => {
     if (target === undefined) {
       markMissing(entryOf(state, line), 'no backend in mode http has the name');
@@ -58,7 +58,7 @@ export function readRoutes(state: HaproxyImport, walk: Walk): readonly Route[] {
     const earlier = routes.map((one) => one.condition).filter((one) => mayMeet(one, condition));
     routes.push({ line, section: target, condition, behind: earlier, scope });
   };
-  const context: ReadContext = { state, walk, isGuard: false, differences: [] };
+  const context: HaproxyContext = { state, walk, isGuard: false, differences: [] };
   for (const line of section.lines) {
     if (line.words[0] !== 'use_backend') continue;
     const { own, condition: asked } = splitCondition(line.words);
@@ -90,7 +90,7 @@ function backendOf({ sections }: HaproxyImport, name: string): HaproxySection | 
 
 /** The backends that a name has: one, or those of the values of a map. */
 function targetsOf(
-  context: ReadContext,
+  context: HaproxyContext,
   line: HaproxyLine,
   name: string,
 ): readonly { readonly name: string; readonly condition: ImportedCondition }[] {
@@ -120,7 +120,7 @@ function targetsOf(
 /** Adds the rules of the routes, and returns the origin of each section. */
 export function emitRoutes(
   state: HaproxyImport,
-  routes: readonly Route[],
+  routes: readonly HaproxyRoute[],
   hostHeaders: ReadonlyMap<HaproxySection, string>,
 ): ReadonlyMap<HaproxySection, HaproxyServers> {
   const servers = new Map<HaproxySection, HaproxyServers>();
@@ -196,15 +196,15 @@ function addPool(state: HaproxyImport, { entry, servers, filter, host_header }: 
 }
 
 /** Requests that no route serves. */
-export function unrouted(walk: Walk, routes: readonly Route[]): ImportedCondition {
+export function unrouted(walk: Walk, routes: readonly HaproxyRoute[]): ImportedCondition {
   if (routes.some(({ condition }) => condition === ALWAYS)) return { kind: 'constant', value: false };
   const conditions = routes.map(({ condition }) => condition).filter((one) => filtersOf(one).ok);
   return allOf(walk.scope, ...noneOf([...walk.ended, ...conditions]));
 }
 
 /** The requests of several routes to one section; two that differ in the scheme alone become one. */
-export function joinRequests(routes: readonly Route[]): ImportedCondition {
-  const groups = new Map<string, Route[]>();
+export function joinRequests(routes: readonly HaproxyRoute[]): ImportedCondition {
+  const groups = new Map<string, HaproxyRoute[]>();
   const textOf = (value: unknown): string =>
     JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}n` : one));
   for (const route of routes) {

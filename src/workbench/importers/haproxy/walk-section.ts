@@ -17,7 +17,7 @@ import { changeHeader, HEADER_ACTIONS } from './headers.ts';
 import { type HaproxyLine, type HaproxySection, parseSample } from './parse-haproxy.ts';
 import { addLimit, trackKey } from './rate-limits.ts';
 import { readCondition, readTerms, splitCondition } from './read-condition.ts';
-import type { ReadContext } from './read-criterion.ts';
+import type { HaproxyContext } from './read-criterion.ts';
 import { addRedirect } from './redirects.ts';
 import { addRefusal } from './refusals.ts';
 import { REWRITE_ACTIONS, rewriteRequest } from './rewrites.ts';
@@ -106,7 +106,7 @@ function act(state: HaproxyImport, walk: Walk, line: HaproxyLine, words: readonl
   const [action = ''] = own;
   const refusing = REFUSING[action];
   const isGuard = refusing !== undefined || ['auth', 'return', 'use-service'].includes(action);
-  const context: ReadContext = { state, walk, isGuard, differences: [] };
+  const context: HaproxyContext = { state, walk, isGuard, differences: [] };
   const read = readCondition(context, asked);
   const differ = (): void => {
     for (const one of context.differences) markDifference(entry, one);

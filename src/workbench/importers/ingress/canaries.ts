@@ -97,11 +97,11 @@ function addRoute(
   }
   const [, address = '', port] =
     /^\[?(.+?)\]?(?::(\d+))?$/.exec(addressOf(ingress, path.backend, manifests)) ?? [];
-  const protocol = (ingress.annotations.get('backend-protocol') ?? 'HTTP').toUpperCase();
+  const protocol = (ingress.annotations.get('backend-protocol') ?? 'http').trim().toLowerCase();
   const origin = {
     address,
     port: port === undefined ? null : Number(port),
-    scheme: protocol === 'HTTPS' ? 'https' : 'http',
+    scheme: protocol === 'https' ? 'https' : 'http',
   };
   for (const filter of read.filters) {
     const fields = { ...ruleFields({ ...EVERY_REQUEST, ...filter }), ...origin, host_header: '' };

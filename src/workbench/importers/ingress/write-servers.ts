@@ -207,12 +207,12 @@ function rewriteDirectives(
 
 /** Protocols of backends, with the directive and the scheme. */
 const PROTOCOLS: Readonly<Record<string, readonly [string, string]>> = {
-  HTTP: ['proxy_pass', 'http'],
-  AUTO_HTTP: ['proxy_pass', 'http'],
-  HTTPS: ['proxy_pass', 'https'],
-  GRPC: ['grpc_pass', 'grpc'],
-  GRPCS: ['grpc_pass', 'grpcs'],
-  FCGI: ['fastcgi_pass', 'fastcgi'],
+  http: ['proxy_pass', 'http'],
+  auto_http: ['proxy_pass', 'http'],
+  https: ['proxy_pass', 'https'],
+  grpc: ['grpc_pass', 'grpc'],
+  grpcs: ['grpc_pass', 'grpcs'],
+  fcgi: ['fastcgi_pass', 'fastcgi'],
 };
 
 function passDirectives(
@@ -220,8 +220,8 @@ function passDirectives(
   backend: IngressBackend,
   manifests: Manifests,
 ): readonly NginxDirective[] {
-  const protocol = (ingress.annotations.get('backend-protocol') ?? 'HTTP').trim().toUpperCase();
-  const [name, scheme] = PROTOCOLS[protocol] ?? PROTOCOLS['HTTP']!;
+  const protocol = (ingress.annotations.get('backend-protocol') ?? 'http').trim().toLowerCase();
+  const [name, scheme] = PROTOCOLS[protocol] ?? PROTOCOLS['http']!;
   const host = ingress.annotations.get('upstream-vhost') ?? '$host';
   return [
     directive(place, 'proxy_set_header', ['Host', host]),
