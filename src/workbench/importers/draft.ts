@@ -263,6 +263,8 @@ export function finishDraft(
 /** Takes hosts of other domains out of the rules, and rules that have no others. */
 function leaveForeign(draft: ImportDraft, domain: string): void {
   const isOwn = (host: string): boolean => {
+    // Such a wildcard may match hosts of any domain.
+    if (host.endsWith('*')) return true;
     const name = host.replace(/^\*\.?/, '');
     return name === domain || name.endsWith(`.${domain}`);
   };

@@ -140,8 +140,9 @@ function widened(condition: ImportedCondition, negated: boolean): ImportedCondit
   }
 }
 
-/** What proves who a visitor is: lists of addresses, client certificates, secrets in headers and cookies, signed URLs. */
-const IDENTITY = /ip\.src|client\.ip|cert_|tls_client_auth|headers\[|http\.[\w-]+ |cookie|hmac|jwt|token/i;
+/** What proves who a visitor is: lists of addresses, client certificates, passwords, secrets in headers and cookies, signed URLs. */
+const IDENTITY =
+  /ip\.src|client\.ip|cert_|ssl_c_|http_auth|hdr(?:_\w+)?\(|tls_client_auth|headers\[|http\.[\w-]+ |cookie|hmac|jwt|token/i;
 /** Of headers, those that prove nothing. */
 const METHODS_AND_AGENTS = /user_agent|user-agent|referer|http\.host|request\.method/i;
 

@@ -2,8 +2,10 @@
 import { BUNNY } from './bunny/import-bunny.ts';
 import { CLOUDFLARE } from './cloudflare/import-cloudflare.ts';
 import { FASTLY } from './fastly/import-fastly.ts';
+import { HAPROXY } from './haproxy/import-haproxy.ts';
 import type { Importer } from './importer.ts';
+import { INGRESS } from './ingress/import-ingress.ts';
 import { NGINX } from './nginx/import-nginx.ts';
 
 /** The importers. */
-export const IMPORTERS: readonly Importer[] = [NGINX, CLOUDFLARE, BUNNY, FASTLY];
+export const IMPORTERS: readonly Importer[] = [NGINX, HAPROXY, INGRESS, CLOUDFLARE, BUNNY, FASTLY];

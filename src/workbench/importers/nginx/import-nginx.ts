@@ -44,8 +44,24 @@ export function importNginx(
 ): ImportedEdge | ImportRefusal {
   const parsed = parseNginx(files, open);
   if (!parsed.ok) return parsed;
+  return importDirectives(parsed.directives, options, { place: files[0]?.name ?? null });
+}
+
+/** Where directives come from. */
+export interface DirectiveSource {
+  /** The first file. */
+  readonly place: string | null;
+  /** Adds what the source has beside its directives, once these are translated. */
+  readonly finish?: (state: NginxImport) => void;
+}
+
+/** Translates directives, which another product may have written for nginx. */
+export function importDirectives(
+  top: readonly NginxDirective[],
+  options: ImporterOptions,
+  { place, finish }: DirectiveSource,
+): ImportedEdge | ImportRefusal {
   const draft = createDraft();
-  const top = parsed.directives;
   const http = [...top, ...blocksOf(top, 'http')].filter(({ name }) => name !== 'http');
   const state: NginxImport = {
     draft,
@@ -61,7 +77,7 @@ export function importNginx(
   const servers = read.map((one) => withFiniteNames(one, read));
   if (servers.length === 0) {
     const unread = http.find((one) => one.unread !== undefined)?.unread;
-    return refusedImport(files[0]?.name ?? null, 'the configuration has no `server`', unread);
+    return refusedImport(place, 'the configuration has no `server`', unread);
   }
   const names = servers.flatMap(({ exact, wildcards, regexes }) => [
     ...exact,
@@ -73,6 +89,7 @@ export function importNginx(
   const problem = translateServers(state, own, options.domain ?? domain);
   if (problem !== null) return problem;
   reportRest(state, top);
+  finish?.(state);
   draft.notes.push(...NOTES);
   return finishDraft(draft, { ...options, domain: options.domain ?? domain });
 }

@@ -82,7 +82,7 @@ function readAddress(text: string): { readonly address: string; readonly port: n
 }
 
 /** Whether an address is one of the machine itself. */
-function isLocal(address: string): boolean {
+export function isLocal(address: string): boolean {
   const words = new Uint32Array(4);
   const family = parseIp(address, words);
   if (family === 4) return words[0]! >>> 24 === 127;

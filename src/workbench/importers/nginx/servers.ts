@@ -197,7 +197,7 @@ function namesOtherwise(
 }
 
 /** The names of a regex; `null`: they are many, or its syntax is another. */
-function finiteNames(source: string): readonly string[] | null {
+export function finiteNames(source: string): readonly string[] | null {
   if (!source.startsWith('^') || !source.endsWith('$') || source.length > MAX_REGEX) return null;
   const read = readAlternatives(source.slice(1, -1).toLowerCase(), 0);
   if (read === null || read.at !== source.length - 2) return null;
