@@ -1,4 +1,5 @@
 /** The products whose rules can be translated, in the order of the help. A product has a folder and an entry here. */
+import { HTACCESS } from './apache/import-htaccess.ts';
 import { BUNNY } from './bunny/import-bunny.ts';
 import { CLOUDFLARE } from './cloudflare/import-cloudflare.ts';
 import { FASTLY } from './fastly/import-fastly.ts';
@@ -6,4 +7,4 @@ import type { Importer } from './importer.ts';
 import { NGINX } from './nginx/import-nginx.ts';
 
 /** The importers. */
-export const IMPORTERS: readonly Importer[] = [NGINX, CLOUDFLARE, BUNNY, FASTLY];
+export const IMPORTERS: readonly Importer[] = [NGINX, CLOUDFLARE, BUNNY, FASTLY, HTACCESS];
