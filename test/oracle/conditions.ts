@@ -51,6 +51,7 @@ export function conditionsHold(conditions: Conditions | undefined, facts: Facts,
   const agent = { comparison: 'wildcard', ignoreCase: true } as const;
   return (
     tokenHolds(conditions.methods, facts.method) &&
+    !(conditions.except_methods ?? []).some((one) => one === facts.method) &&
     tokenHolds(conditions.schemes, facts.scheme) &&
     inclusionHolds(conditions.ips, (entry) => ip !== null && any(entry, (one) => covers(one, ip))) &&
     inclusionHolds(conditions.countries, (entry) => any(entry, (one) => one === country)) &&

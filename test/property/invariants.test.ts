@@ -93,13 +93,8 @@ function generateInvariants(random: Random, { rules }: RuleSet): readonly Invari
 }
 
 /** Whether an invariant is about a request, by the evaluator and not by the space of proofs. */
-function meaning(
-  ruleSet: RuleSet,
-  { when, bots, otherMethods }: Invariant,
-): (request: EdgeRequest) => boolean {
-  const { conditions: { methods = [], ...others } = {}, ...filters } = when;
-  const narrowed = otherMethods ? { ...filters, conditions: others } : when;
-  const rules: Rule[] = [{ ...narrowed, type: 'drop', id: 1 }];
+function meaning(ruleSet: RuleSet, { when, bots }: Invariant): (request: EdgeRequest) => boolean {
+  const rules: Rule[] = [{ ...when, type: 'drop', id: 1 }];
   const evaluator = loadPlan(seal(compile({ ...serving(ruleSet), rules }).plan, { revision: 1 }));
   const isListed = (request: EdgeRequest): boolean =>
     bots!.listed.some(({ kind, verified }) => {
@@ -109,9 +104,7 @@ function meaning(
       return (kind === '*' || bot.kind === kind) && (verified === null || bot.verified === verified);
     });
   return (request) =>
-    !(otherMethods && methods.includes(request.method)) &&
-    evaluator.evaluate(request).matches.length > 0 &&
-    (bots === null || isListed(request) !== bots.excludes);
+    evaluator.evaluate(request).matches.length > 0 && (bots === null || isListed(request) !== bots.excludes);
 }
 
 /** Whether a request breaks an invariant as the result claims. */

@@ -25,7 +25,7 @@ export interface ConditionPlace {
   readonly strayTags?: boolean;
 }
 
-type Member = keyof Conditions;
+type Member = Exclude<keyof Conditions, 'except_methods'>;
 
 interface Inclusion<Entry> {
   readonly includes?: Entry[];
@@ -168,7 +168,13 @@ export function withConditions<R extends Rule>(random: Random, given: R, place: 
     const value = MAKERS[member](random, rule, place);
     return value === undefined ? [] : [[member, value] as const];
   });
-  return made.length === 0 ? rule : { ...rule, conditions: Object.fromEntries(made) };
+  return made.length === 0 ? rule : { ...rule, conditions: withExcepted(rule.id, Object.fromEntries(made)) };
+}
+
+/** The conditions; of three with methods, one excepts them instead. No draw, so that the rest of a case is as ever for a seed. */
+function withExcepted(id: number, { methods, ...others }: Conditions): Conditions {
+  if (methods === undefined) return others;
+  return id % 3 === 0 ? { ...others, except_methods: methods } : { ...others, methods };
 }
 
 /** The rule with tags written in all ways: of three rules with keys one stays an id, others are `<type>/<key>` and a bare key. */

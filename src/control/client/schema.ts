@@ -8133,6 +8133,8 @@ export interface components {
         readonly RuleConditions: {
             /** @description methods that the rule applies to; case counts */
             readonly methods?: readonly string[];
+            /** @description methods that the rule does not apply to, all others being meant; they win over `methods` */
+            readonly except_methods?: readonly string[];
             /** @description schemes of the request */
             readonly schemes?: readonly ("http" | "https")[];
             /** @description addresses of visitors; an unknown one is in neither list */
@@ -8233,6 +8235,8 @@ export interface components {
         readonly RuleConditionsWrite: {
             /** @description methods that the rule applies to; case counts */
             readonly methods?: readonly string[];
+            /** @description methods that the rule does not apply to, all others being meant; they win over `methods` */
+            readonly except_methods?: readonly string[];
             /** @description schemes of the request */
             readonly schemes?: readonly ("http" | "https")[];
             /** @description addresses of visitors; an unknown one is in neither list */

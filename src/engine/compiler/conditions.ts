@@ -77,15 +77,12 @@ function termsOf(conditions: Conditions): readonly Term[] {
   const terms: Term[] = [];
   const plain = { at: 0, ignoreCase: false, negated: false } as const;
   const single = (kind: SourceKind): Term['source'] => ({ kind, name: '' });
-  const { methods, schemes, verified_bot } = conditions;
-  if (methods !== undefined)
-    terms.push({
-      ...plain,
-      member: 'methods',
-      source: single('method'),
-      comparison: 'equals',
-      values: methods,
-    });
+  const { schemes, verified_bot } = conditions;
+  for (const member of ['methods', 'except_methods'] as const) {
+    const values = conditions[member];
+    const base = { ...plain, member, source: single('method'), comparison: 'equals' } as const;
+    if (values !== undefined) terms.push({ ...base, values, negated: member === 'except_methods' });
+  }
   if (schemes !== undefined)
     terms.push({
       ...plain,
@@ -174,6 +171,8 @@ export function layConditions(draft: PlanDraft): void {
   draft.conditions = Uint32Array.from(draft.rules, ({ conditions }) => {
     if (conditions === undefined) return NONE;
     const terms = termsOf(conditions);
+    // Nodes of earlier releases do not know the member.
+    if (conditions.except_methods !== undefined) draft.recent = true;
     const rows = terms.flatMap((term) => [
       placeTest(draft, term),
       term.negated ? 1 : 0,
@@ -298,7 +297,7 @@ function printTerm(printed: Record<string, unknown>, { plan, member, test, negat
   const comparison = TEST_COMPARISONS[valueTests[test + VALUE_TEST.comparison]!]!;
   const name = valueSources[valueTests[test + VALUE_TEST.source]! * VALUE_SOURCE.size + VALUE_SOURCE.name]!;
   const values = termValues(plan, test);
-  if (member === 'methods' || member === 'schemes') printed[member] = values;
+  if (member === 'methods' || member === 'except_methods' || member === 'schemes') printed[member] = values;
   else if (member === 'verified_bot') printed[member] = !negated;
   else if (member === 'headers' || member === 'query' || member === 'cookies') {
     const list = (printed[member] ?? []) as unknown[];

@@ -38,6 +38,7 @@ const MEMBERS: { readonly [M in ConditionMember]: { readonly check: CheckName; r
   headers: { check: 'header', word: 'header' },
   query: { check: 'query', word: 'query parameter' },
   cookies: { check: 'cookie', word: 'cookie' },
+  except_methods: { check: 'method', word: 'method' },
 };
 
 /** One term of a rule. */
@@ -113,7 +114,10 @@ function fieldOf(
   switch (member) {
     case 'methods':
     case 'schemes':
-      return { list: `conditions.${member}`, entry: `conditions.${member}[${entry ?? 0}]` };
+    case 'except_methods': {
+      const list = `conditions.${member}`;
+      return { list, entry: entry === null && negated ? undefined : `${list}[${entry ?? 0}]` };
+    }
     case 'verified_bot':
       return { list: 'conditions.verified_bot', entry: 'conditions.verified_bot' };
     case 'headers':

@@ -251,6 +251,7 @@ export const CONDITION_MEMBERS = [
   'headers',
   'query',
   'cookies',
+  'except_methods',
 ] as const;
 /** One of CONDITION_MEMBERS. */
 export type ConditionMember = (typeof CONDITION_MEMBERS)[number];

@@ -176,6 +176,10 @@ const MEMBERS = {
     .optional()
     .describe('methods that the rule applies to; case counts')
     .meta({ examples: [['POST', 'PUT']] }),
+  except_methods: filled(list(method, 20))
+    .optional()
+    .describe('methods that the rule does not apply to, all others being meant; they win over `methods`')
+    .meta({ examples: [['GET', 'HEAD']] }),
   schemes: filled(list(z.enum(ORIGIN_SCHEMES), 2))
     .optional()
     .describe('schemes of the request')
@@ -318,19 +322,19 @@ export function regexesOf(
 /** Methods that servers know (RFC 9110 §9, RFC 5789), all in capital letters. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
 
+/** Warns of an ordinary method in small letters. */
+function warnCase(name: string, path: FieldPath, scope: FormScope): void {
+  const upper = name.toUpperCase();
+  if (name === upper || !METHODS.includes(upper)) return;
+  const message = 'matches no ordinary request: the case of methods counts';
+  scope.warn(path, { code: 'method_case', message, found: `\`${name}\``, remedy: `write \`${upper}\`` });
+}
+
 /** Checks what lies across the fields of conditions. Paths are relative to the rule. */
 export function checkConditions(conditions: Conditions, scope: FormScope): void {
-  for (const [index, name] of (conditions.methods ?? []).entries()) {
-    const upper = name.toUpperCase();
-    if (name === upper || !METHODS.includes(upper)) continue;
-    const message = 'matches no ordinary request: the case of methods counts';
-    scope.warn(['conditions', 'methods', index], {
-      code: 'method_case',
-      message,
-      found: `\`${name}\``,
-      remedy: `write \`${upper}\``,
-    });
-  }
+  for (const member of ['methods', 'except_methods'] as const)
+    for (const [index, name] of (conditions[member] ?? []).entries())
+      warnCase(name, ['conditions', member, index], scope);
   const counted = VALUE_MEMBERS.flatMap((member) => conditions[member] ?? []).length;
   if (counted > MAX_VALUE_CONDITIONS) {
     const message = `must have at most ${MAX_VALUE_CONDITIONS} conditions on headers, query parameters and cookies together`;

@@ -27,6 +27,7 @@ export type ConditionWords = Readonly<Record<(typeof LIST_WORDS)[number], ReadFi
 /** The word of each member of `conditions`. */
 const WORD_OF: Readonly<Record<string, keyof ConditionWords>> = {
   methods: 'method',
+  except_methods: 'method',
   schemes: 'scheme',
   asns: 'asn',
   user_agents: 'user_agent',
@@ -35,16 +36,12 @@ const WORD_OF: Readonly<Record<string, keyof ConditionWords>> = {
   cookies: 'cookie',
 };
 
-/** Whether the methods of `conditions` are those that are not meant: a rule has no list of excluded ones. */
-export function meansOtherMethods({ method }: Pick<ConditionWords, 'method'>): boolean {
-  return method !== null && method.wanted === null;
-}
-
 /** The field `conditions` of a rule, without members if no word is written. */
 export function conditionsOf(words: ConditionWords): Readonly<Record<string, unknown>> {
   const { method, scheme, asn, user_agent, header, query, cookie } = words;
   const members: readonly (readonly [string, unknown])[] = [
-    ['methods', method === null ? undefined : (leftOf(method, null) ?? method.unwanted)],
+    ['methods', method?.wanted ?? undefined],
+    ['except_methods', method?.unwanted ?? undefined],
     ['schemes', scheme === null ? undefined : schemesOf(scheme)],
     ['asns', asn === null ? undefined : inclusionOf(asn, numberOf)],
     ['user_agents', user_agent === null ? undefined : inclusionOf(user_agent, (entry) => entry)],
@@ -55,17 +52,11 @@ export function conditionsOf(words: ConditionWords): Readonly<Record<string, unk
   return Object.fromEntries(members.filter(([, value]) => value !== undefined));
 }
 
-/** The entries that are meant and not excluded; of all if only some are excluded, `null` if those are not known. */
-function leftOf({ wanted, unwanted }: ReadFilter, all: readonly string[] | null): readonly string[] | null {
-  const from = wanted ?? all;
-  return from === null ? null : from.filter((entry) => unwanted?.includes(entry) !== true);
-}
-
 /** A scheme that does not exist is left to the check of the rule. */
-function schemesOf(filter: ReadFilter): readonly string[] | null {
+function schemesOf({ wanted, unwanted }: ReadFilter): readonly string[] | null {
   const isKnown = (entry: string): boolean => ORIGIN_SCHEMES.some((scheme) => scheme === entry);
-  const { wanted, unwanted } = filter;
-  return wanted === null && unwanted?.every(isKnown) === false ? unwanted : leftOf(filter, ORIGIN_SCHEMES);
+  if (wanted === null && unwanted?.every(isKnown) === false) return unwanted;
+  return (wanted ?? ORIGIN_SCHEMES).filter((entry) => unwanted?.includes(entry) !== true);
 }
 
 function inclusionOf({ wanted, unwanted }: ReadFilter, read: (entry: string) => unknown): object {
@@ -97,7 +88,9 @@ export function placeInWords([member, ...rest]: FieldPath, words: ConditionWords
   const filter = words[word];
   if (filter === null) return [word];
   const isInclusion = word === 'asn' || word === 'user_agent';
-  const isExcluded = isInclusion ? rest[0] === 'excludes' : filter.wanted === null;
+  const isExcluded = isInclusion
+    ? rest[0] === 'excludes'
+    : member === 'except_methods' || (word === 'scheme' && filter.wanted === null);
   const places = isInclusion ? rest.slice(1) : rest;
   const { given } = filter;
   const key = isExcluded ? 'not' : 'in';

@@ -13,7 +13,6 @@ import {
   type ConditionWords,
   conditionsOf,
   LIST_WORDS,
-  meansOtherMethods,
   placeInWords,
   type ReadFilter,
   VALUE_WORDS,
@@ -40,8 +39,6 @@ export interface Invariant {
   readonly never: readonly Action[];
   /** The requests that are meant, as the filters of a rule. */
   readonly when: StoredRule<DropRule>;
-  /** Whether the methods in `when` are those that are not meant. */
-  readonly otherMethods: boolean;
   /** The bots that are meant; `null`: any visitor. */
   readonly bots: { readonly listed: readonly BotEntry[]; readonly excludes: boolean } | null;
 }
@@ -176,11 +173,7 @@ function notAmong(value: unknown, known: readonly string[]): Problem {
   };
 }
 
-function readWhen(
-  input: unknown,
-  path: FieldPath,
-  report: Report,
-): Pick<Invariant, 'when' | 'bots' | 'otherMethods'> | null {
+function readWhen(input: unknown, path: FieldPath, report: Report): Pick<Invariant, 'when' | 'bots'> | null {
   if (!isObject(input)) {
     const message = `must be a mapping with ${WHEN_FIELDS.map((name) => `\`${name}\``).join(', ')}`;
     report.add('error', path, { code: 'invalid_type', message, found: quoteValue(input) });
@@ -205,7 +198,7 @@ function readWhen(
     report.add(severity, at, problem);
   }
   if (!parsed.ok) return null;
-  return { when: parsed.fields as StoredRule<DropRule>, bots, otherMethods: meansOtherMethods(words) };
+  return { when: parsed.fields as StoredRule<DropRule>, bots };
 }
 
 type Filters = Readonly<Record<'host' | 'path' | 'ip' | 'country', ReadFilter | null>>;

@@ -11,6 +11,7 @@ import {
   quoteValue,
 } from '../../base/diagnostics/diagnostic.ts';
 import type { Severity } from '../../base/diagnostics/severity.ts';
+import { isObject } from '../../base/text/json-object.ts';
 import { MAX_DIAGNOSTICS } from '../../base/vocabulary/limits.ts';
 import { habitRemedy } from './habits.ts';
 import { nearest } from './nearest.ts';
@@ -148,10 +149,17 @@ export function readIssue(
   }
   const value = valueAt(input, path);
   const described = describeIssue(issue, value);
-  const isBareList = issue.code === 'invalid_type' && Array.isArray(value) && names.includes('includes');
-  const problem = isBareList ? { ...described, remedy: 'write `{ includes: […] }`' } : described;
+  const remedy = issue.code === 'invalid_type' ? listRemedy(path, value, names) : null;
+  const problem = remedy === null ? described : { ...described, remedy };
   const found = problem.found === undefined ? quoteValue(value) : problem.found;
   return [{ path, problem: { ...problem, found } }];
+}
+
+/** What to write where a list and an object with lists were confused; `null`: they were not. */
+function listRemedy(path: FieldPath, value: unknown, names: readonly string[]): string | null {
+  if (Array.isArray(value)) return names.includes('includes') ? 'write `{ includes: […] }`' : null;
+  const isMethods = path.at(-2) === 'conditions' && path.at(-1) === 'methods';
+  return isMethods && isObject(value) && 'excludes' in value ? 'list them in `except_methods`' : null;
 }
 
 /** The problem of one zod issue; `value` is the input at its path. Unexpected codes give a generic message. */

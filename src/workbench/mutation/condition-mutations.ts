@@ -22,7 +22,8 @@ export function conditionMutations(rule: Rule): readonly Mutation[] {
   if (conditions === undefined) return [];
   const mistakes = [
     ...withoutMembers(conditions),
-    ...methodMistakes(conditions),
+    ...methodMistakes(conditions, 'methods'),
+    ...methodMistakes(conditions, 'except_methods'),
     ...listMistakes(conditions, ['schemes'], conditions.schemes),
     ...INCLUSION_MEMBERS.flatMap((member) => inclusionMistakes(conditions, member)),
     ...verifiedMistakes(conditions),
@@ -86,16 +87,16 @@ function listMistakes(
 /** Methods that take the place of one that is listed, the first that is not. */
 const OTHER_METHODS = ['GET', 'POST', 'PUT', 'DELETE'];
 
-function methodMistakes(conditions: Conditions): readonly Mistake[] {
-  const { methods = [] } = conditions;
+function methodMistakes(conditions: Conditions, member: 'methods' | 'except_methods'): readonly Mistake[] {
+  const methods = conditions[member] ?? [];
   const other = OTHER_METHODS.find((method) => !methods.includes(method));
   const replaced = spread(methods.length).flatMap((place): readonly Mistake[] => {
     if (other === undefined) return [];
     const change = `${shown(methods[place])} → ${shown(other)}`;
-    const becomes = { ...conditions, methods: methods.with(place, other) };
-    return [{ operator: 'change_condition', field: ['methods', place], change, becomes }];
+    const becomes = { ...conditions, [member]: methods.with(place, other) };
+    return [{ operator: 'change_condition', field: [member, place], change, becomes }];
   });
-  return [...listMistakes(conditions, ['methods'], methods), ...replaced];
+  return [...listMistakes(conditions, [member], methods), ...replaced];
 }
 
 /** Entries missing, and the lists read the other way round. */

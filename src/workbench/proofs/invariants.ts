@@ -158,15 +158,12 @@ function proveOne(
 }
 
 /** The requests that an invariant is about; `null`: its paths are too complex. */
-function meantBy({ around, scopes }: Proving, { bots, otherMethods }: Invariant, id: number): Box | null {
+function meantBy({ around, scopes }: Proving, { bots }: Invariant, id: number): Box | null {
   const { space } = around;
   const parts = space.partsOf(1, scopes.ruleOf('drop', id)!.slot);
   if (parts === null) return null;
   const { filters, terms } = parts;
-  const meant = terms.map(({ member, axis, set }) =>
-    member === 'methods' && otherMethods ? { axis, set: subtract(space.whole[axis]!, set) } : { axis, set },
-  );
-  const sets = restricted(commonSets(filters.sets, servedBox(around).sets), meant);
+  const sets = restricted(commonSets(filters.sets, servedBox(around).sets), terms);
   if (bots === null) return { ...filters, sets };
   const { bot } = space.axes;
   const listed = atomSet(bots.listed.flatMap((entry) => atomsOfBot(bot, entry)));

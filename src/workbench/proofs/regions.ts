@@ -44,6 +44,7 @@ type FilterRegion = Exclude<Axis, 'status'>;
 
 const REGION_OF_MEMBER = {
   methods: 'method',
+  except_methods: 'method',
   schemes: 'scheme',
   ips: 'ip',
   countries: 'country',

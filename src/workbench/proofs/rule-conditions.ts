@@ -37,10 +37,11 @@ export interface ConditionEntry {
 /** The entries of conditions that tests cover. A condition on a value is covered where it holds, and where it alone does not. */
 export function conditionEntries(conditions: Conditions | undefined): readonly ConditionEntry[] {
   if (conditions === undefined) return [];
-  const { methods = [], schemes = [], verified_bot } = conditions;
+  const { methods = [], except_methods = [], schemes = [], verified_bot } = conditions;
   const verified = { path: ['conditions', 'verified_bot'], text: String(verified_bot) } as const;
   return [
     ...listedEntries(['conditions', 'methods'], methods, 'match'),
+    ...listedEntries(['conditions', 'except_methods'], except_methods, 'miss'),
     ...listedEntries(['conditions', 'schemes'], schemes, 'match'),
     ...INCLUSION_MEMBERS.flatMap((member) => [
       ...listedEntries(['conditions', member, 'includes'], conditions[member]?.includes ?? [], 'match'),

@@ -31,13 +31,18 @@ function isOf({ entry }: CheckTrace, path: string): boolean {
 /** The changes for one thing that conditions read; empty: none is known. */
 export type Choices = readonly Proposal[];
 
+/** Methods to choose from where conditions only except some. */
+const ORDINARY_METHODS = ['GET', 'POST', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
+
 /** The choices for each thing that failing checks read, and what the others need to be stated. */
 export function conditionChoices(conditions: Conditions, checks: readonly CheckTrace[]): readonly Choices[] {
-  const { methods = [], schemes = [] } = conditions;
+  const { methods = ORDINARY_METHODS, except_methods = [], schemes = [] } = conditions;
   const failed = checks.filter(({ pass }) => pass !== true);
   const fails = (path: string): boolean => failed.some((check) => isOf(check, path));
   return [
-    ...(fails('conditions.methods') ? [methods.map((method) => ({ method }))] : []),
+    ...(fails('conditions.methods') || fails('conditions.except_methods')
+      ? [methods.flatMap((method) => (except_methods.includes(method) ? [] : [{ method }]))]
+      : []),
     ...(fails('conditions.schemes') ? [schemes.map((scheme) => ({ scheme }))] : []),
     ...sourcesOf(conditions).flatMap((source) => sourceChoices(source, source.entries.some(fails))),
   ];

@@ -2,8 +2,8 @@
  * The form of `redirect` rules, which answer with an HTTP redirect; the request does not reach an origin (semantics
  * §5, §14).
  */
-import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { z } from 'zod';
+import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { MAX_LOCATION_CHARACTERS } from '../../../base/vocabulary/limits.ts';
 import { REDIRECT_STATUSES, REDIRECT_TARGET_MODES } from '../../../base/vocabulary/vocabulary.ts';
 import { type PATH_FIELDS, pathRule, type RuleOf } from '../common.ts';

@@ -106,7 +106,7 @@ function namesLists(loaded: LoadedPlan, term: PlanTerm): boolean {
 function fieldOf(term: PlanTerm): Finding['field'] {
   const { member, at } = term;
   if (VALUE_MEMBERS.some((known) => known === member)) return ['conditions', member, at];
-  if (member === 'methods' || member === 'schemes' || member === 'verified_bot')
+  if (['methods', 'except_methods', 'schemes', 'verified_bot'].includes(member))
     return ['conditions', member];
   return ['conditions', member, at === 0 ? 'includes' : 'excludes'];
 }

@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { compile, seal } from '../../../../src/engine/compiler/index.ts';
 import { printPlan } from '../../../../src/engine/compiler/print.ts';
 import { type EdgeRequest, type Evaluator, loadPlan } from '../../../../src/engine/evaluator/index.ts';
-import { CONDITIONS_VERSION, OLDEST_VERSION, PLAIN_VERSION } from '../../../../src/engine/plan/layout.ts';
+import {
+  CONDITIONS_VERSION,
+  OLDEST_VERSION,
+  PLAIN_VERSION,
+  PLAN_VERSION,
+} from '../../../../src/engine/plan/layout.ts';
 import { openPlan } from '../../../../src/engine/plan/seal.ts';
 import type { WafProgram } from '../../../../src/engine/waf/request/inspection.ts';
 import { parseRuleSet } from '../../../../src/rules/model/parse.ts';
@@ -105,6 +110,7 @@ describe('what a condition reads', () => {
       { ja4: { includes: ['t13*'] } },
       { user_agents: { includes: ['*CURL*'] } },
       { user_agents: { excludes: ['curl/*'] } },
+      { except_methods: ['GET', 'HEAD'] },
     ];
     const bot = { kind: 'gptbot', verified: true };
     const known = {
@@ -115,7 +121,7 @@ describe('what a condition reads', () => {
       ja4: 't13d',
       headers: { 'user-agent': 'curl/8' },
     };
-    expect(matched(rules, { ...known, method: 'PUT', scheme: 'http' })).toEqual([1, 2, 6, 8, 10, 12, 13]);
+    expect(matched(rules, { ...known, method: 'PUT', scheme: 'http' })).toEqual([1, 2, 6, 8, 10, 12, 13, 15]);
     expect(matched(rules, {})).toEqual([4, 5, 7, 9, 11, 14]);
     expect(matched(rules, { ip: '203.0.113.8', bot: { kind: 'own', verified: false } })).toEqual([
       3, 4, 5, 7, 8, 9, 11, 14,
@@ -286,6 +292,14 @@ describe('traces', () => {
     ]);
   });
 
+  test('an excepted method is named', () => {
+    const { reason } = checksOf({ except_methods: ['HEAD', 'GET'] }, {});
+    expect(reason).toEqual({
+      code: 'condition_not_met',
+      text: 'method GET is in conditions.except_methods [GET]',
+    });
+  });
+
   test('the first condition that fails is the reason; an unknown fact has a code of its own', () => {
     const conditions = { methods: ['PUT'], asns: { includes: [64496] } };
     expect(checksOf(conditions, {}).reason).toEqual({
@@ -325,12 +339,14 @@ describe('plans', () => {
     const version = (rules: readonly object[]) => openPlan(seal(compile(ruleSetOf(rules)).plan)).version;
     expect(version([{ type: 'drop', path_includes: ['/a'] }])).toBe(PLAIN_VERSION);
     expect(version([WITH])).toBe(CONDITIONS_VERSION);
+    expect(version([{ type: 'drop', conditions: { except_methods: ['GET'] } }])).toBe(PLAN_VERSION);
     expect(PLAIN_VERSION).toBeGreaterThan(OLDEST_VERSION);
   });
 
   test('printed as they were written', () => {
     const conditions = {
       methods: ['GET', 'HEAD'],
+      except_methods: ['HEAD'],
       schemes: ['https'],
       ips: { includes: ['203.0.113.0/24', '2001:db8::1'], excludes: ['203.0.113.9'] },
       asns: { excludes: [64496] },

@@ -32,7 +32,7 @@ describe('a redirect with captures', () => {
     },
   );
   it.each([
-    ['$1', 'must be an absolute http or https address, or a path that starts with one `/`, found "$1"'],
+    ['$1', 'must be an absolute http or https address, or a path that starts with one `/`, found `$1`'],
     ['//$1', 'must start with exactly one `/`'],
     ['https://$1', 'must name an ASCII host after `://`, as literal text'],
     ['https://b.example$1/', 'groups of `target_mode: captures` may be in the path, query and fragment'],

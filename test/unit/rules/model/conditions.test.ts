@@ -77,6 +77,12 @@ describe('mistakes', () => {
     ['an unknown list of a member', { ips: { include: ['10.0.0.1'] } }, 'did you mean `includes`?'],
     ['a method with a blank', { methods: ['GET /'] }, 'conditions.methods[0]: must be a method'],
     ['a method in lower case', { methods: ['get'] }, 'conditions.methods[0]: matches no ordinary request'],
+    [
+      'an excepted method in lower case',
+      { except_methods: ['get'] },
+      'conditions.except_methods[0]: matches no',
+    ],
+    ['methods with lists', { methods: { excludes: ['GET'] } }, 'list them in `except_methods`'],
     ['a scheme', { schemes: ['ftp'] }, 'conditions.schemes[0]: must be one of `http`, `https`'],
     ['an address', { ips: { excludes: ['10.0.0'] } }, 'conditions.ips.excludes[0]:'],
     [

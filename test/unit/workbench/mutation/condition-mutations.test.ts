@@ -34,6 +34,14 @@ function mistakesIn(conditions: string): readonly string[] {
 describe('mistakes in conditions', () => {
   it.each([
     [
+      '{ except_methods: [GET] }',
+      [
+        'drop_condition except_methods: removed',
+        'drop_entry except_methods[0]: without `GET`',
+        'change_condition except_methods[0]: `GET` → `POST`',
+      ],
+    ],
+    [
       '{ methods: [GET, PATCH] }',
       [
         'drop_condition methods: removed',

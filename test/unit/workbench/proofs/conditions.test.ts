@@ -54,6 +54,8 @@ const query = (op: string, ...values: readonly string[]): object => ({
 
 describe('a rule that an earlier rule takes all requests of', () => {
   test.each<readonly [string, object, object]>([
+    ['other methods than more', { except_methods: ['GET'] }, { except_methods: ['GET', 'PUT'] }],
+    ['a method among others', { except_methods: ['GET'] }, { methods: ['PUT'] }],
     ['a method among more', { methods: ['POST', 'PUT'] }, { methods: ['PUT'] }],
     ['a scheme', { schemes: ['http', 'https'] }, { schemes: ['http'] }],
     ['a network', { asns: { excludes: [64496] } }, { asns: { includes: [64497] } }],
@@ -259,6 +261,9 @@ describe('lint', () => {
     expect(linted({ methods: ['POST'], schemes: ['http', 'https'] })).toEqual([
       `conditions.schemes: ${ALWAYS}`,
     ]);
+    expect(linted({ methods: ['POST'], except_methods: ['GET'] })).toEqual([
+      `conditions.except_methods: ${ALWAYS}`,
+    ]);
     const both = [
       { name: 'a', op: 'present' },
       { name: 'a', op: 'equals', values: ['1'] },
@@ -284,6 +289,9 @@ describe('lint', () => {
   });
 
   test('conditions that no request meets', () => {
+    expect(linted({ methods: ['GET', 'HEAD'], except_methods: ['HEAD', 'GET'] })).toEqual([
+      'type: unmatched_rule matches no request: no host, path and visitor pass all its filters',
+    ]);
     const found = linted({
       methods: ['GET'],
       query: [
@@ -341,6 +349,8 @@ describe('invariants', () => {
 
   test.each<readonly [string, object, object]>([
     ['method', { method: 'POST' }, { methods: ['POST', 'PUT'] }],
+    ['method of others', { method: { not: ['GET', 'HEAD'] } }, { except_methods: ['GET'] }],
+    ['method of both', { method: { in: ['PUT', 'GET'], not: 'GET' } }, { methods: ['PUT'] }],
     ['scheme', { scheme: { not: 'https' } }, { schemes: ['http'] }],
     ['asn', { asn: [64496, 64497] }, { asns: { includes: [64496, 64497] } }],
     ['user_agent', { user_agent: { in: '*curl*', not: '*bot*' } }, { user_agents: { includes: ['*CURL*'] } }],

@@ -48,6 +48,8 @@ const drop = (conditions: string, more = ''): string =>
 describe('a request that would match', () => {
   it.each([
     ['{ methods: [PUT, POST] }', {}, `${URL} -X PUT`],
+    ['{ except_methods: [GET, POST] }', {}, `${URL} -X HEAD`],
+    ['{ methods: [PUT, POST], except_methods: [PUT] }', {}, `${URL} -X POST`],
     ['{ schemes: [http] }', {}, 'http://example.com/'],
     ['{ countries: { includes: [DE, AT], excludes: [DE] } }', {}, `${URL} --country AT`],
     ['{ countries: { excludes: [US] } }', { country: 'US' }, `${URL} --country DE`],

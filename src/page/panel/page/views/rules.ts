@@ -48,6 +48,7 @@ export function filtersOf(rule: Rule): string {
 /** Members of conditions, with their words. */
 const MEMBERS: Readonly<Record<string, string>> = {
   methods: 'methods',
+  except_methods: 'not methods',
   schemes: 'schemes',
   ips: 'addresses',
   countries: 'countries',
@@ -73,7 +74,7 @@ function conditionsOf({ conditions = {} }: Rule): readonly string[] {
         ...(excludes === undefined ? [] : [`not ${word} ${entriesText(excludes)}`]),
       ];
     }
-    if (member === 'methods' || member === 'schemes') return [`${word} ${entriesText(value)}`];
+    if (['methods', 'except_methods', 'schemes'].includes(member)) return [`${word} ${entriesText(value)}`];
     return (value as readonly ValueCondition[]).map(({ name, op, values }) =>
       `${word} ${name} ${op.replaceAll('_', ' ')} ${entriesText(values)}`.trimEnd(),
     );

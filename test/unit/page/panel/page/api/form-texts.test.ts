@@ -181,6 +181,7 @@ describe('the form of conditions', () => {
     const kinds = fieldOf(waf, 'conditions').fields.map(({ name, kind }) => `${name}: ${kind}`);
     expect(kinds).toEqual([
       'methods: texts',
+      'except_methods: texts',
       'schemes: texts',
       'ips: object',
       'countries: object',
