@@ -4,7 +4,7 @@
  * rules, redirects, headers.
  */
 import { normalizeName } from '../../../base/addresses/host.ts';
-import { createDraft, type DraftOrigin, finishDraft, markMissing } from '../draft.ts';
+import { createDraft, finishDraft, markMissing } from '../draft.ts';
 import type { Importer } from '../importer.ts';
 import {
   type ImportedEdge,
@@ -75,20 +75,52 @@ export function importHtaccess(
     .map(({ args }) => (args[0] ?? '').replace(/\/$/, ''));
   const lists = { guards: [], written: [], redirects: [] };
   const state: ApacheImport = { draft, hosts, documentRoots, environment: new Map(), ...lists };
-  for (const host of hosts) draft.hosts.set(host, originOfHost(all, host) as DraftOrigin | null);
-  const levels: AccessLevel[] = [];
+  for (const host of hosts) draft.hosts.set(host, originOfHost(all, host));
   // A folder follows those around it, and replaces what they say.
-  for (const { base, directives } of parsed.sort((one, other) => one.base.length - other.base.length)) {
+  const sorted = parsed.sort((one, other) => one.base.length - other.base.length);
+  const blocks = sorted.flatMap(({ base, directives }): readonly PlacedBlock[] => {
     const { hosted, plain } = virtualHosts(state, directives);
-    for (const { directives: own, condition } of hosted)
-      translateBlock(state, own, { base: '/', perDirectory: false, condition, inSection: false }, levels);
-    const scope = { base, perDirectory: true, condition: folderRequests(base), inSection: false };
-    if (plain.length > 0) translateBlock(state, plain, scope, levels);
-  }
-  refuseLevels(state, levels);
-  refuseWritten(state);
+    const folder = { base, perDirectory: true, condition: folderRequests(base), inSection: false };
+    return [
+      ...hosted.map(({ directives: block, condition }) => ({
+        block,
+        scope: { base: '/', perDirectory: false, condition, inSection: false },
+      })),
+      ...(plain.length === 0 ? [] : [{ block: plain, scope: folder }]),
+    ];
+  });
+  translateBlocks(state, blocks);
   draft.notes.push(...NOTES);
+  sortEntries(state, all);
   return finishDraft(draft, options);
+}
+
+/** Directives, and where they act. */
+interface PlacedBlock {
+  readonly block: readonly ApacheDirective[];
+  readonly scope: ApacheScope;
+}
+
+/** Translates all in the order in which Apache asks: the rules of servers, access control, the rules of folders. */
+function translateBlocks(state: ApacheImport, blocks: readonly PlacedBlock[]): void {
+  const levels = blocks.flatMap((one) => collectLevels(state, one, null));
+  for (const one of blocks) if (!one.scope.perDirectory) translateBlock(state, one);
+  refuseLevels(state, levels);
+  for (const one of blocks) if (one.scope.perDirectory) translateBlock(state, one);
+  refuseWritten(state);
+}
+
+/** The entries in the order of the source. */
+function sortEntries({ draft }: ApacheImport, directives: readonly ApacheDirective[]): void {
+  const places = new Map<string, number>();
+  const visit = (list: readonly ApacheDirective[]): void => {
+    for (const { place, block } of list) {
+      places.set(place, places.size);
+      visit(block ?? []);
+    }
+  };
+  visit(directives);
+  draft.entries.sort((one, other) => (places.get(one.place) ?? 0) - (places.get(other.place) ?? 0));
 }
 
 /** The path of the folder of each file below that of the first of them, which is the document root. */
@@ -114,23 +146,43 @@ const CONTAINERS = [
   'directorymatch',
 ];
 
-/** Translates the directives of a folder or section, and the sections in it. */
-function translateBlock(
+/** A section of a block. */
+interface ReadBlockSection {
+  readonly directive: ApacheDirective;
+  readonly requests: SectionRequests;
+  readonly inner: PlacedBlock;
+}
+
+/** The sections of a block, each with its requests. */
+function sectionsOf(state: ApacheImport, { block, scope }: PlacedBlock): readonly ReadBlockSection[] {
+  let before: SectionRequests['condition'] | null = null;
+  return block.flatMap((directive) => {
+    if (directive.block === null || !CONTAINERS.includes(directive.name)) return [];
+    const one = readBlockSection(state, directive, { scope, before });
+    if (directive.name === 'if') before = one.own;
+    else before = directive.name === 'elseif' && before !== null ? anyOf([before, one.own]) : null;
+    return [one];
+  });
+}
+
+/** Reads the variables of a block and of its sections, and their access control, the outer first. */
+function collectLevels(
   state: ApacheImport,
-  block: readonly ApacheDirective[],
-  scope: ApacheScope,
-  levels: AccessLevel[],
-  section: { readonly directive: ApacheDirective; readonly requests: SectionRequests } | null = null,
-): void {
+  placed: PlacedBlock,
+  section: ReadBlockSection | null,
+): readonly AccessLevel[] {
+  const { block, scope } = placed;
   for (const one of block) if (VARIABLE_DIRECTIVES.includes(one.name)) readVariables(state, scope, one);
-  const requests = section?.requests ?? {
-    condition: scope.condition,
-    folders: null,
-    differences: [],
-    isWide: false,
-  };
+  const plain = { condition: scope.condition, folders: null, differences: [], isWide: false };
+  const requests = section?.requests ?? plain;
   const level = accessLevel(state, block, { requests, section: section?.directive ?? null });
-  if (level !== null) levels.push(level);
+  const inner = sectionsOf(state, placed).flatMap((one) => collectLevels(state, one.inner, one));
+  return level === null ? inner : [level, ...inner];
+}
+
+/** Translates the other directives of a folder or section, and those of the sections in it. */
+function translateBlock(state: ApacheImport, placed: PlacedBlock): void {
+  const { block, scope } = placed;
   translateRewrites(
     state,
     scope,
@@ -138,20 +190,13 @@ function translateBlock(
   );
   translateRedirects(state, scope, block);
   translateProxies(state, scope, block);
-  for (const one of block) if (ANSWER_DIRECTIVES.includes(one.name)) translateAnswer(state, scope, one);
-  let before: SectionRequests['condition'] | null = null;
   for (const one of block) {
-    if (one.block === null) {
-      if (!isHandled(one)) translateSetting(state, scope, one);
-      continue;
-    }
-    if (ACCESS_DIRECTIVES.includes(one.name)) continue;
-    if (!CONTAINERS.includes(one.name)) {
+    if (ANSWER_DIRECTIVES.includes(one.name)) translateAnswer(state, scope, one);
+    else if (one.block === null && !isHandled(one)) translateSetting(state, scope, one);
+    else if (one.block !== null && !ACCESS_DIRECTIVES.includes(one.name) && !CONTAINERS.includes(one.name))
       markMissing(entryFor(state, one), `\`<${one.name}>\` is a section without an equivalent`);
-      continue;
-    }
-    before = translateSection(state, one, { scope, levels, before });
   }
+  for (const { inner } of sectionsOf(state, placed)) translateBlock(state, inner);
 }
 
 function isHandled({ name }: ApacheDirective): boolean {
@@ -167,45 +212,37 @@ function isHandled({ name }: ApacheDirective): boolean {
 /** Directives of a virtual host that records and origins are made of. */
 const HOST_DIRECTIVES = ['servername', 'serveralias', 'proxypass', 'proxypassmatch'];
 
-/** Translates a section; the result is the condition that an `<Else>` behind it excludes. */
-function translateSection(
+/** Reads a section; `own`: its condition, which an `<Else>` behind it excludes. */
+function readBlockSection(
   state: ApacheImport,
-  one: ApacheDirective,
-  {
-    scope,
-    levels,
-    before,
-  }: {
-    readonly scope: ApacheScope;
-    readonly levels: AccessLevel[];
-    readonly before: SectionRequests['condition'] | null;
-  },
-): SectionRequests['condition'] | null {
-  const isDirectory = one.name === 'directory';
-  const root = isDirectory ? folderOf(one.args[0] ?? '', state) : null;
+  directive: ApacheDirective,
+  { scope, before }: { readonly scope: ApacheScope; readonly before: SectionRequests['condition'] | null },
+): ReadBlockSection & { readonly own: SectionRequests['condition'] } {
+  const { name, args, block, text } = directive;
+  const isFolder = name === 'directory';
+  const root = isFolder ? folderOf(args[0] ?? '', state) : null;
+  const exact = { folders: null, differences: [], isWide: false };
   const read =
-    isDirectory && root !== null
-      ? { condition: folderRequests(root), folders: null, differences: [], isWide: false }
-      : isDirectory || one.name === 'directorymatch'
-        ? {
-            condition: unknownTest(one.text, 'is a folder outside the document root'),
-            folders: null,
-            differences: [],
-            isWide: false,
-          }
-        : readSection(state, one, { base: scope.base, before });
-  const around =
-    scope.inSection || !one.name.startsWith('files') || scope.base === '/' ? scope.condition : EVERY;
+    root !== null
+      ? { ...exact, condition: folderRequests(root) }
+      : isFolder || name === 'directorymatch'
+        ? { ...exact, condition: unknownTest(text, 'is a folder outside the document root') }
+        : readSection(state, directive, { base: scope.base, before });
+  // Tests of files have the folder in them already.
+  const around = scope.inSection || !name.startsWith('files') || scope.base === '/' ? scope.condition : EVERY;
   const condition = allOf([around, read.condition]);
   const inner = {
     ...scope,
     condition,
-    inSection: !isDirectory,
-    ...(isDirectory && root !== null ? { perDirectory: true, base: root } : {}),
+    inSection: !isFolder,
+    ...(root === null ? {} : { perDirectory: true, base: root }),
   };
-  translateBlock(state, one.block!, inner, levels, { directive: one, requests: { ...read, condition } });
-  if (one.name === 'if') return read.condition;
-  return one.name === 'elseif' && before !== null ? anyOf([before, read.condition]) : null;
+  return {
+    directive,
+    requests: { ...read, condition },
+    inner: { block: block!, scope: inner },
+    own: read.condition,
+  };
 }
 
 /** The path of a folder of the disk below the document root; `null`: it is outside. */

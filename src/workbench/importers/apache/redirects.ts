@@ -116,6 +116,8 @@ function emitPrefix(state: ApacheImport, redirect: AliasRedirect, hasRoom: boole
     markMissing(entry, 'what it appends is in the host of the target');
     return;
   }
+  if (!hasSlash && /^\/(?:.*\/)?$/.test(head!))
+    markDifference(entry, 'Apache writes two slashes between its target and the rest of a path');
   emitRedirect(state, redirect, {
     tests: [{ kind: 'regex', source }],
     target: `${head!.replaceAll('$', '$$$$')}\${1}`,

@@ -2,7 +2,7 @@
  * `RewriteRule` and its conditions: redirects, refusals, and paths that the origin gets. Rules run in their order; one that ends
  * the run takes its requests away from those behind it.
  */
-import { type DraftEntry, markMissing, markNeedless } from '../draft.ts';
+import { type DraftEntry, markDifference, markMissing, markNeedless } from '../draft.ts';
 import { filtersOf, type ImportedCondition } from '../filter.ts';
 import type { TextTest } from '../text-test.ts';
 import {
@@ -287,22 +287,23 @@ function hasSinglePaths({ pattern }: ActingRule): boolean {
 /** A path that the origin gets. */
 function rewritePath(state: ApacheImport, rule: ActingRule, rules: readonly RewriteRule[]): void {
   const { entry } = rule;
+  const at = rules.findIndex(({ directive }) => directive === rule.directive);
   const other = emitPath(state, rule, (test) =>
-    rules.find(
-      (one) =>
-        one.directive !== rule.directive && one.substitution !== '-' && !one.isOfFiles && concerns(one, test),
-    ),
+    rules.find((one, index) => index !== at && changesPath(one) && concerns(one, test, index > at)),
   );
   if (other !== undefined)
     markMissing(entry, `the rule of ${other.directive.place} also acts on the path that it writes`);
 }
 
-/** Whether the path decides about a rule, and it may act on this one. */
-function concerns({ matches }: RewriteRule, test: PathTest): boolean {
-  return (
-    someTest(matches, ({ kind }) => kind === 'path') &&
-    holdsForPath(matches, (tests) => anyResult(tests.map(test))) !== false
-  );
+/** Whether a rule redirects or rewrites, for files and others alike. */
+function changesPath({ substitution, flags, isOfFiles }: RewriteRule): boolean {
+  return substitution !== '-' && !isOfFiles && !flags.has('F') && !flags.has('G');
+}
+
+/** Whether a rule may act on a path that another wrote; one of every path has acted before, unless it is later. */
+function concerns({ matches }: RewriteRule, test: PathTest, isLater: boolean): boolean {
+  const hasPath = someTest(matches, ({ kind }) => kind === 'path');
+  return (hasPath || isLater) && holdsForPath(matches, (tests) => anyResult(tests.map(test))) !== false;
 }
 
 function anyResult(results: readonly (boolean | null)[]): boolean | null {
@@ -312,6 +313,11 @@ function anyResult(results: readonly (boolean | null)[]): boolean | null {
 /** Refuses the requests whose path is rewritten to one that a guard refuses, or may. */
 export function refuseWritten(state: ApacheImport): void {
   for (const { condition, entry, test } of state.written) {
+    const redirect = state.redirects.find(
+      ({ filter }) => anyResult((filter.pathIncludes ?? []).map(test)) !== false,
+    );
+    if (redirect !== undefined && entry.becomes.includes('rewrite'))
+      markDifference(entry, `Apache redirects the path that it writes as ${redirect.place} says`);
     for (const guard of [...state.guards]) {
       const asked = withPath(guard.condition, (tests) => anyResult(tests.map(test)));
       const refused = allOf([withoutFiles(condition), asked, notOf(guard.condition)]);

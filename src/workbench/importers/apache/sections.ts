@@ -184,8 +184,16 @@ export function accessLevel(
   return { refusal: readAccess(state, directives), requests, directives, section };
 }
 
+/** The order in which Apache merges sections: folders, files, paths, expressions; those of one kind as written. */
+function rankOf({ section }: AccessLevel): number {
+  const kinds = [['files'], ['location'], ['if', 'elseif', 'else']];
+  const name = section?.name.replace(/match$/, '') ?? '';
+  return kinds.findIndex((names) => names.includes(name)) + 1;
+}
+
 /** Adds the rules of all levels, of which the later replace the earlier for their requests. */
-export function refuseLevels(state: ApacheImport, levels: readonly AccessLevel[]): void {
+export function refuseLevels(state: ApacheImport, unsorted: readonly AccessLevel[]): void {
+  const levels = [...unsorted].sort((one, other) => rankOf(one) - rankOf(other));
   for (const [index, level] of levels.entries()) {
     const { refusal, requests, directives, section } = level;
     const lines = directives.flatMap((one) => [one.text, ...(one.block ?? []).map(({ text }) => text)]);

@@ -80,6 +80,7 @@ export function translateSetting(state: ApacheImport, scope: ApacheScope, direct
       condition: allOf([scope.condition, plain]),
       status: 403,
       unmet: 'no request is plain',
+      isAccess: true,
     });
     return;
   }

@@ -317,7 +317,9 @@ function testQuery(matcher: TextMatcher): TestedVariable {
     matcher.kind === 'equals' ? { body: matcher.text, starts: '^', ends: '$' } : queryParts(matcher.pattern);
   const ignoreCase = matcher.kind === 'regex' ? matcher.pattern.ignoreCase : matcher.ignoreCase;
   const pairs = read === null ? null : queryPairs(read.body, matcher.kind === 'equals');
-  if (read === null || pairs === null)
+  // Names of parameters compare with case.
+  const isExactName = !ignoreCase || pairs === null || pairs.every(({ name }) => !/[a-z]/i.test(name));
+  if (read === null || pairs === null || !isExactName)
     return tested(unknownTest('%{QUERY_STRING}', 'has a filter by single parameters alone'));
   const conditions = pairs.map(({ name, value }): ImportedCondition => {
     const isOpen = value === null || (value === '' && read.ends === '');

@@ -39,8 +39,12 @@ function namesOf({ block }: ApacheDirective): readonly string[] {
 
 /** Hosts that `RewriteCond` compares with, as literal text. */
 function namedInConditions(directives: readonly ApacheDirective[]): readonly string[] {
-  return directives.flatMap(({ name, args, block }) => {
-    if (block !== null) return namedInConditions(block);
+  return directives.flatMap(({ name, args, rest, block }) => {
+    if (block !== null) {
+      const written = name.endsWith('if') ? [...rest.matchAll(/['"]([\w-]+(?:\.[\w-]+)+)['"]/g)] : [];
+      const own = written.flatMap((match) => normalizeName(match[1]!) ?? []);
+      return [...own, ...namedInConditions(block)];
+    }
     if (name !== 'rewritecond' || !/^%\{(?:HTTP_HOST|SERVER_NAME)\}$/i.test(args[0] ?? '')) return [];
     const source = (args[1] ?? '').replace(/^!/, '').replace(/^=/, '^');
     const texts = literalTests(source)?.texts ?? [];

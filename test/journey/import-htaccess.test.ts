@@ -1,0 +1,435 @@
+/**
+ * The importer of `.htaccess` beside Apache httpd: each file of `fixtures/import/htaccess` is that of the document root of an Apache,
+ * and the edge file that the importer writes runs in the evaluator. Both answer alike; nothing that Apache refuses is forwarded.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Decision } from '../../src/engine/evaluator/decision.ts';
+import { importHtaccess } from '../../src/workbench/importers/apache/import-htaccess.ts';
+import { countOpened, type ImportOutcome } from '../../src/workbench/importers/report.ts';
+import { type EvaluatedImport, evaluateImport } from '../support/importers/evaluate-import.ts';
+import {
+  type ApacheAnswer,
+  type ApacheRequest,
+  type RunningApache,
+  runApache,
+} from '../support/importers/run-apache.ts';
+import { OPENSSL_MISSING } from '../support/make-certificate.ts';
+import { missingProgram, requires } from '../support/requires.ts';
+
+const FOLDER = new URL('../../fixtures/import/htaccess/', import.meta.url);
+
+/** What a file is asked, beside the paths that its text names. */
+interface HtaccessCase {
+  readonly file: string;
+  readonly hosts?: readonly string[];
+  readonly paths?: readonly string[];
+  /** Paths without a file on the disk. */
+  readonly missing?: readonly string[];
+  readonly methods?: readonly string[];
+  readonly ips?: readonly string[];
+  /** Values of headers, each on its own. */
+  readonly headers?: readonly (readonly [string, string])[];
+  /** Requests for which the report states a difference. */
+  readonly except?: (request: ApacheRequest) => boolean;
+  /** Outcomes that are not `exact` or `not_needed`, by the start of their text. */
+  readonly outcomes?: Readonly<Record<string, ImportOutcome>>;
+}
+
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0';
+
+const CASES: readonly HtaccessCase[] = [
+  {
+    file: '01-wordpress',
+    paths: [
+      '/wp-login.php',
+      '/xmlrpc.php',
+      '/blog/xmlrpc.php',
+      '/wp-config.php',
+      '/a/readme.html',
+      '/index.php',
+      '/Readme.html',
+    ],
+    missing: ['/hello-world/', '/2020/01/post', '/xmlrpc.phpx'],
+  },
+  { file: '02-https-www', paths: ['/a/b.html', '/a%20b', '/x.php?a=1&b=2', '/index.html'] },
+  {
+    file: '03-old-urls',
+    paths: [
+      ...[
+        '/products/shoes/12.html',
+        '/products/Shoes/12.html',
+        '/old/page.aspx',
+        '/with%20space',
+        '/with%20space/x',
+        '/post/7',
+        '/post/7/',
+      ],
+      ...[
+        '/post/x',
+        '/tag/a/b?x=1',
+        '/search/cats?page=2',
+        '/download.php?id=3',
+        '/EN/home',
+        '/de/home',
+        '/fr/home',
+        '/docs',
+        '/news',
+      ],
+      ...['/feed?x=1', '/about-us.htmlx', '/about-us.html/x'],
+    ],
+    except: ({ target }) => /^\/(?:feed\/|thanks(?:[/?]|$))/.test(target),
+    outcomes: {
+      'Redirect seeother /thanks': 'differs',
+      'Redirect gone': 'differs',
+      'Redirect 404': 'differs',
+      'RedirectPermanent /feed': 'differs',
+    },
+  },
+  {
+    file: '04-bad-bots',
+    paths: ['/robots.txt', '/a'],
+    ips: ['203.0.113.9', '203.0.114.9'],
+    headers: [
+      ...[
+        'Wget/1.21',
+        'A Wget',
+        'Mozilla AhrefsBot/7',
+        'mj12BOT',
+        'LibWWW-Perl',
+        'Scrapy/2',
+        'x SCRAPY',
+        'masscan/1',
+        'a masscan',
+        '',
+      ].map((agent) => ['user-agent', agent] as const),
+      ...['python-requests/2.31', 'python-requests/3.0', 'Python-Requests/1'].map(
+        (agent) => ['user-agent', agent] as const,
+      ),
+    ],
+  },
+  {
+    file: '05-hotlinking',
+    paths: ['/a.jpg', '/a.JPEG', '/a.jpgx', '/b.webp', '/doc.pdf', '/a.png/x'],
+    headers: [
+      ...[
+        'https://example.com/page',
+        'http://www.example.com',
+        'https://EXAMPLE.com/',
+        'https://example.com.evil.test/',
+        'https://evil.test/',
+      ],
+      ...['https://search.example.org/?q=1', 'https://spam-site.test/', 'x'],
+    ].map((referer) => ['referer', referer] as const),
+  },
+  {
+    file: '06-admin-addresses',
+    paths: [
+      '/wp-login.php',
+      '/admin.php',
+      '/xadmin.php',
+      '/status.html',
+      '/backoffice',
+      '/backoffice/',
+      '/backoffice/x',
+      '/backofficex',
+      '/',
+    ],
+    ips: [
+      ...[
+        '203.0.113.7',
+        '203.0.113.8',
+        '198.51.100.9',
+        '198.51.100.127',
+        '198.51.100.128',
+        '10.1.2.3',
+        '10.2.3.4',
+        '192.0.2.1',
+      ],
+      ...['192.0.2.128', '203.0.113.66', '2001:db8:1::5', '2001:db8:2::5'],
+    ],
+  },
+  {
+    file: '07-files',
+    paths: [
+      ...[
+        '/.env',
+        '/a/.env',
+        '/x.env',
+        '/x.env.txt',
+        '/composer.json',
+        '/composer.lock',
+        '/mycomposer.json',
+        '/package.json',
+        '/xpackage.json',
+      ],
+      ...[
+        '/.well-known/security.txt',
+        '/.wellx',
+        '/a/.git/config',
+        '/agit',
+        '/vendor/a.php',
+        '/xvendor/a',
+        '/config/a',
+        '/a/config/b',
+      ],
+      ...['/storage/', '/a.bak', '/a.php~', '/.well-known/.git/x', '/x.SQL'],
+    ],
+  },
+  {
+    file: '08-methods',
+    paths: ['/static/a.css', '/form.html', '/upload.html', '/a'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'PROPFIND'],
+  },
+  {
+    file: '09-maintenance',
+    paths: ['/maintenance.html', '/a.css', '/b.png', '/b.pngx', '/x/maintenance.html'],
+    ips: ['203.0.113.7', '203.0.113.70'],
+    outcomes: { ErrorDocument: 'differs' },
+  },
+  {
+    file: '10-headers',
+    paths: ['/a.css', '/b.js', '/price.html', '/a.html'],
+    headers: [
+      ['origin', 'https://app.example.com'],
+      ['origin', 'https://other.example.com'],
+    ],
+    outcomes: {
+      'Header set X-Content': 'differs',
+      'Header always append': 'differs',
+      ExpiresActive: 'not_carried',
+      ExpiresByType: 'not_carried',
+    },
+  },
+  {
+    file: '11-gone',
+    paths: [
+      '/shop/',
+      '/shop/a',
+      '/shop',
+      '/forum',
+      '/forum/x',
+      '/forumx',
+      '/event-2009.html',
+      '/event-2015.html',
+      '/event-2016.html',
+    ],
+  },
+  {
+    file: '12-query',
+    paths: [
+      ...[
+        '/index.php?page_id=12',
+        '/index.php?a=1&page_id=12',
+        '/index.php?page_id=123',
+        '/index.php?page_id=12&b=1',
+        '/?p=7',
+        '/?p=8',
+      ],
+      ...[
+        '/draft/a?preview=1',
+        '/draft/a?PREVIEW=1',
+        '/draft/a?x=1',
+        '/tools/x?q=base64_encode(1)',
+        '/tools/x',
+        '/item.php?id=5',
+        '/index.php',
+      ],
+    ],
+    except: ({ target }) => /^\/(?:tools\/|item\.php|draft\/)/.test(target),
+    outcomes: {
+      'RewriteRule ^$ /seven': 'differs',
+      'RewriteRule ^draft/': 'closed',
+      'RewriteRule ^tools/': 'closed',
+      'RewriteRule ^item': 'not_carried',
+    },
+  },
+  {
+    file: '13-flow',
+    hosts: ['example.com', 'shop.example.com'],
+    paths: [
+      ...[
+        '/open/a',
+        '/closed/a',
+        '/closed/page.html',
+        '/start',
+        '/chain/secret',
+        '/chain/x',
+        '/secret',
+        '/skip/a',
+        '/hop/a',
+        '/alias',
+        '/manual/a',
+        '/book/a',
+      ],
+      ...['/notes.txt', '/a/b.txt'],
+    ],
+    headers: [
+      ['cookie', 'beta=1'],
+      ['cookie', 'a=2; beta=1; c=3'],
+      ['cookie', 'beta=12'],
+      ['cookie', 'xbeta=1'],
+    ],
+    except: ({ target }) => target.startsWith('/manual'),
+    outcomes: {
+      'RewriteRule ^manual': 'not_carried',
+      'RewriteRule ^alias$': 'not_carried',
+      'RewriteRule \\.txt$': 'closed',
+    },
+  },
+  {
+    file: '14-expressions',
+    hosts: ['example.com', 'staging.example.com'],
+    paths: [
+      '/reports/a',
+      '/reportsx',
+      '/debug',
+      '/debug/x',
+      '/token.html',
+      '/team.html',
+      '/partner.html',
+      '/a',
+    ],
+    methods: ['GET', 'POST'],
+    ips: ['10.1.1.1', '203.0.113.7', '203.0.113.8', '198.51.100.4'],
+    headers: [
+      ['x-debug', '1'],
+      ['x-debug', '2'],
+      ['x-token', 'abc'],
+      ['x-token', 'abcd'],
+    ],
+    except: ({ target }) => target.startsWith('/debug/'),
+    outcomes: { '<Files "team.html">': 'closed', 'Redirect 302 /debug': 'differs' },
+  },
+];
+
+/** Paths in the text of a file, with the neighbours at which matching goes wrong. */
+function pathsOf(text: string): readonly string[] {
+  const found = new Set<string>(['/', '/a', '/a/b.png?x=1']);
+  for (const [, word] of text.matchAll(/^\s*Redirect\S*\s+(?:\S+\s+)?"?(\/[\w./-]+)/gm)) {
+    const bare = word!.replace(/\/$/, '');
+    for (const one of [bare, `${bare}/`, `${bare}/x`, `${bare}x`, `${bare}?q=1&r=2`, `/x${bare}`])
+      found.add(one);
+  }
+  return [...found];
+}
+
+/** The files of the document root: one for each path, and an index for each folder. */
+function filesOf(targets: readonly string[], missing: readonly string[]): readonly string[] {
+  const paths = targets
+    .map((target) => decodeURIComponent(target.split('?')[0]!))
+    .filter((path) => !missing.includes(path));
+  const folders = new Set<string>(['/']);
+  for (const path of paths)
+    for (let at = path.indexOf('/', 1); at > 0; at = path.indexOf('/', at + 1))
+      folders.add(path.slice(0, at + 1));
+  const files = paths.filter((path) => !path.endsWith('/') && !folders.has(`${path}/`));
+  return [...new Set([...files, ...[...folders].map((folder) => `${folder}index.html`)])];
+}
+
+/** The requests of a case: every path on every host and scheme, and every variation of the visitor on every path. */
+function* requestsOf(
+  { hosts = ['example.com', 'www.example.com'], methods = [], ips = [], headers = [] }: HtaccessCase,
+  targets: readonly string[],
+) {
+  const plain = {
+    scheme: 'https',
+    method: 'GET',
+    ip: '198.51.100.250',
+    headers: { 'user-agent': BROWSER },
+  } as const;
+  for (const target of targets) {
+    for (const host of hosts) {
+      yield { ...plain, host, target };
+      yield { ...plain, host, target, scheme: 'http' as const };
+      for (const method of methods) yield { ...plain, host, target, method };
+      for (const ip of ips) yield { ...plain, host, target, ip };
+      for (const [name, value] of headers)
+        yield { ...plain, host, target, headers: { ...plain.headers, [name]: value } };
+      for (const ip of ips) for (const method of methods) yield { ...plain, host, target, ip, method };
+    }
+  }
+}
+
+/** An answer in short: a redirect with its URL, a refusal with its status, or `forward`. */
+function outcomeOf(status: number, location: string | null, { scheme, host, target }: ApacheRequest): string {
+  const url = `${scheme}://${host}${target}`;
+  if (location !== null && status >= 300 && status <= 399) {
+    const absolute = new URL(location, url).href;
+    // A folder without its slash is redirected by the server of the files.
+    const [path, query] = url.split('?');
+    if (status === 301 && absolute === [`${path}/`, query].filter((part) => part !== undefined).join('?'))
+      return 'forward';
+    return `${status} ${absolute}`;
+  }
+  // Files on the disk have no answer to these methods.
+  return status < 400 || status === 405 || status === 501 ? 'forward' : `refused ${status}`;
+}
+
+function theirsOf(answer: ApacheAnswer, request: ApacheRequest, missing: readonly string[]): string {
+  const isMissing = answer.status === 404 && missing.includes(request.target.split('?')[0]!);
+  return isMissing ? 'forward' : outcomeOf(answer.status, answer.location, request);
+}
+
+function oursOf({ action, status, location }: Decision, request: ApacheRequest): string {
+  if (action === 'forward') return 'forward';
+  return outcomeOf(status!, location, request);
+}
+
+test('every file of the folder is compared', () => {
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith('.htaccess'));
+  expect(files.sort()).toEqual(CASES.map(({ file }) => `${file}.htaccess`));
+  expect(files.length).toBeGreaterThanOrEqual(12);
+});
+
+describe('Apache httpd', requires(missingProgram('apache2'), OPENSSL_MISSING), () => {
+  describe.each(CASES)('$file', (one) => {
+    const text = readFileSync(new URL(`${one.file}.htaccess`, FOLDER), 'utf8');
+    const { missing = [] } = one;
+    const targets = [...new Set([...pathsOf(text), ...(one.paths ?? []), ...missing])];
+    let apache: RunningApache;
+    let imported: EvaluatedImport;
+
+    beforeAll(async () => {
+      apache = await runApache(text, filesOf(targets, missing));
+      const options = { domain: 'example.com', origin: 'origin.invalid' };
+      imported = evaluateImport(importHtaccess([{ name: '.htaccess', text }], options));
+    });
+    afterAll(() => apache?.stop());
+
+    test('the report names what is not carried over and what differs, and nothing else', () => {
+      const { outcomes = {} } = one;
+      const found = imported.edge.entries.filter(
+        ({ outcome }) => outcome !== 'exact' && outcome !== 'not_needed',
+      );
+      const shown = Object.fromEntries(
+        found.map(({ source, outcome }) => [
+          Object.keys(outcomes).find((start) => source.startsWith(start)) ?? source,
+          outcome,
+        ]),
+      );
+      expect(shown, JSON.stringify(found, null, 1)).toEqual(outcomes);
+      expect(countOpened(imported.edge.entries)).toBe(0);
+    });
+
+    test('Apache and the imported file answer alike', async () => {
+      let compared = 0;
+      for (const request of requestsOf(one, targets)) {
+        const answer = await apache.ask(request);
+        const decision = imported.decide(request);
+        const theirs = theirsOf(answer, request, missing);
+        const ours = oursOf(decision, request);
+        const path = decodeURIComponent(decision.path ?? '');
+        const context = JSON.stringify(request);
+        if (theirs.startsWith('refused')) expect(ours, context).not.toBe('forward');
+        if (one.except?.(request) !== true) {
+          expect(ours, context).toBe(theirs);
+          if (answer.status === 200 && request.method === 'GET' && one.missing === undefined)
+            expect([path, `${path}index.html`], context).toContain(answer.body);
+        }
+        compared++;
+      }
+      expect(compared).toBeGreaterThanOrEqual(10);
+    });
+  });
+});
