@@ -33,6 +33,8 @@ export interface ApacheAnswer {
 /** A running Apache. */
 export interface RunningApache {
   ask(request: ApacheRequest): Promise<ApacheAnswer>;
+  /** Replaces the `.htaccess` file, which Apache reads for each request. */
+  replace(htaccess: string): void;
   stop(): Promise<void>;
 }
 
@@ -101,7 +103,11 @@ export async function runApache(htaccess: string, files: readonly string[]): Pro
     await stop();
     throw new Error(`apache2 does not start: ${errors}${log}`, { cause });
   }
-  return { ask: (request) => ask(request, ports[request.scheme]), stop };
+  return {
+    ask: (request) => ask(request, ports[request.scheme]),
+    replace: (text) => writeFileSync(join(root, '.htaccess'), text),
+    stop,
+  };
 }
 
 function configuration(parts: {

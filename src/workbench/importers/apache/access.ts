@@ -17,14 +17,14 @@ export const ACCESS_DIRECTIVES = [
 
 /** What a list of directives refuses. */
 export interface Refusal {
-  readonly condition: ImportedCondition;
+  /** By `Require`; `null`: that of the folder around holds. */
+  readonly denied: ImportedCondition | null;
+  /** By `Order`, `Allow` and `Deny`; `null`: those of the folder around hold. */
+  readonly refused: ImportedCondition | null;
+  /** `Satisfy`: whether one of both suffices; `null`: that of the folder around holds. */
+  readonly satisfy: 'any' | 'all' | null;
   /** Why more is refused than in the source. */
   readonly closings: readonly string[];
-  /** Whether it has `Require`, and `Order` and its kin, which replace those of the folder around. */
-  readonly hasRequire: boolean;
-  readonly hasOrder: boolean;
-  /** `Satisfy Any`: what `Order` and its kin let in needs no `Require`. */
-  readonly satisfiesAny: boolean;
 }
 
 interface Reading {
@@ -44,18 +44,12 @@ export function readAccess(state: ApacheImport, directives: readonly ApacheDirec
   const all = directives.flatMap((one) => limited(one, EVERY));
   const requires = all.filter(({ directive: { name } }) => name.startsWith('require'));
   const orders = all.filter(({ directive: { name } }) => ['order', 'allow', 'deny'].includes(name));
-  const hasAny = all.some(
-    ({ directive: { name, args } }) => name === 'satisfy' && args[0]?.toLowerCase() === 'any',
-  );
-  const denied = requires.length === 0 ? NEVER : deniedBy(reading, requires);
-  const refused = orders.length === 0 ? NEVER : refusedBy(reading, orders);
-  const hasBoth = requires.length > 0 && orders.length > 0;
+  const satisfy = all.findLast(({ directive: { name } }) => name === 'satisfy')?.directive.args[0];
   return {
-    condition: hasBoth && hasAny ? allOf([denied, refused]) : anyOf([denied, refused]),
+    denied: requires.length === 0 ? null : deniedBy(reading, requires),
+    refused: orders.length === 0 ? null : refusedBy(reading, orders),
+    satisfy: satisfy === undefined ? null : satisfy.toLowerCase() === 'any' ? 'any' : 'all',
     closings: reading.closings,
-    hasRequire: requires.length > 0,
-    hasOrder: orders.length > 0,
-    satisfiesAny: hasAny && orders.length > 0,
   };
 }
 

@@ -14,6 +14,8 @@ export interface EnvironmentValue {
 /** Requests that are refused, for what rewrites write into a path. */
 export interface PathGuard {
   readonly condition: ImportedCondition;
+  /** For paths that rewrites write: without the exception of what they rewrite. */
+  readonly ofWritten: ImportedCondition;
   readonly place: string;
 }
 
@@ -43,6 +45,8 @@ export interface ApacheImport {
   readonly hosts: readonly string[];
   /** Folders of the disk that `DocumentRoot` names. */
   readonly documentRoots: readonly string[];
+  /** Files that answer for their folder: its rules act on them too. */
+  readonly indexes: readonly string[];
   readonly environment: Map<string, EnvironmentValue[]>;
   readonly guards: PathGuard[];
   readonly written: WrittenPath[];
@@ -114,9 +118,18 @@ export function anyOf(conditions: readonly ImportedCondition[]): ImportedConditi
 function joinKey(one: ImportedCondition): string {
   if (one.kind === 'host' || one.kind === 'path') return one.kind;
   if (one.kind !== 'fact' || !('condition' in one.fact) || !isPositive(one.fact.condition.op))
-    return JSON.stringify(one, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
+    return textOf(one);
   const { member, condition } = one.fact;
   return [member, condition.name, condition.op, condition.ignore_case].join(' ');
+}
+
+function textOf(condition: ImportedCondition): string {
+  return JSON.stringify(condition, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
+}
+
+/** Whether two conditions are written alike. */
+export function sameCondition(one: ImportedCondition, other: ImportedCondition): boolean {
+  return textOf(one) === textOf(other);
 }
 
 function isPositive(op: string): boolean {
@@ -165,4 +178,20 @@ export function someTest(condition: ImportedCondition, test: (one: ImportedCondi
   if (condition.kind === 'all' || condition.kind === 'any')
     return condition.of.some((one) => someTest(one, test));
   return test(condition);
+}
+
+/** A condition that holds at least where the given one does, without parts that have no filter. */
+export function withoutUnknown(condition: ImportedCondition, isNegated: boolean): ImportedCondition {
+  switch (condition.kind) {
+    case 'unknown':
+      return { kind: 'constant', value: !isNegated };
+    case 'not':
+      return notOf(withoutUnknown(condition.of, !isNegated));
+    case 'all':
+      return allOf(condition.of.map((one) => withoutUnknown(one, isNegated)));
+    case 'any':
+      return anyOf(condition.of.map((one) => withoutUnknown(one, isNegated)));
+    default:
+      return condition;
+  }
 }

@@ -42,6 +42,7 @@ const NOTES: readonly string[] = [
   'hosts for which the file has no record are answered 421; Apache answers every host. Add records for more hosts',
   'the origin is to serve the files: rules that ask whether a file exists are the origin’s',
   'paths are compared decoded, without `//` and dot segments; unlike Apache, a path with parameters (`/a;x`) also matches as `/a`',
+  'a redirect to the URL of the request itself is skipped; Apache answers it, again and again',
   '`<IfModule>` is read as if every module were loaded, and `!` before a module as if none were missing',
 ];
 
@@ -73,8 +74,9 @@ export function importHtaccess(
     .flatMap(({ name, block }) => (name === 'virtualhost' ? (block ?? []) : []))
     .filter(({ name }) => name === 'documentroot')
     .map(({ args }) => (args[0] ?? '').replace(/\/$/, ''));
+  const indexes = indexesOf(all);
   const lists = { guards: [], written: [], redirects: [] };
-  const state: ApacheImport = { draft, hosts, documentRoots, environment: new Map(), ...lists };
+  const state: ApacheImport = { draft, hosts, documentRoots, indexes, environment: new Map(), ...lists };
   for (const host of hosts) draft.hosts.set(host, originOfHost(all, host));
   // A folder follows those around it, and replaces what they say.
   const sorted = parsed.sort((one, other) => one.base.length - other.base.length);
@@ -93,6 +95,13 @@ export function importHtaccess(
   draft.notes.push(...NOTES);
   sortEntries(state, all);
   return finishDraft(draft, options);
+}
+
+/** Files that answer for their folder. */
+function indexesOf(directives: readonly ApacheDirective[]): readonly string[] {
+  const named = directives.filter(({ name }) => name === 'directoryindex').flatMap(({ args }) => args);
+  const files = named.filter((name) => !name.includes('/') && name !== 'disabled');
+  return files.length === 0 ? ['index.html', 'index.php'] : [...new Set(files)];
 }
 
 /** Directives, and where they act. */
@@ -173,7 +182,7 @@ function collectLevels(
 ): readonly AccessLevel[] {
   const { block, scope } = placed;
   for (const one of block) if (VARIABLE_DIRECTIVES.includes(one.name)) readVariables(state, scope, one);
-  const plain = { condition: scope.condition, folders: null, differences: [], isWide: false };
+  const plain = { condition: scope.condition, differences: [], isWide: false };
   const requests = section?.requests ?? plain;
   const level = accessLevel(state, block, { requests, section: section?.directive ?? null });
   const inner = sectionsOf(state, placed).flatMap((one) => collectLevels(state, one.inner, one));
@@ -221,7 +230,7 @@ function readBlockSection(
   const { name, args, block, text } = directive;
   const isFolder = name === 'directory';
   const root = isFolder ? folderOf(args[0] ?? '', state) : null;
-  const exact = { folders: null, differences: [], isWide: false };
+  const exact = { differences: [], isWide: false };
   const read =
     root !== null
       ? { ...exact, condition: folderRequests(root) }

@@ -9,7 +9,7 @@ import {
 } from '../filter.ts';
 import { addAlternatives } from '../guard.ts';
 import { passes, startOf, type TextTest } from '../text-test.ts';
-import { type ApacheImport, allOf, type PathTest } from './context.ts';
+import { type ApacheImport, allOf, holdsForPath, type PathTest } from './context.ts';
 import type { ApachePattern } from './patterns.ts';
 import type { ActingRule } from './rewrite.ts';
 import { conditionGroups } from './rewrite-conditions.ts';
@@ -87,6 +87,10 @@ export function emitRedirects(state: ApacheImport, rule: ActingRule, status: num
     if (groups.has(key)) groups.get(key)!.worlds.push(world);
     else groups.set(key, { placed, worlds: [world] });
   }
+  const holdsFor = (path: string): boolean | null =>
+    holdsForPath(active, (tests) => tests.some((test) => passes(test, path)));
+  if (holdsFor('/') === false && state.indexes.some((index) => holdsFor(`/${index}`) !== false))
+    markDifference(entry, 'Apache also redirects folders whose index it matches');
   if (worlds.length === 0) markNeedless(entry, 'no request meets its conditions');
   for (const { placed, worlds: own } of groups.values()) {
     if (typeof placed === 'string') {

@@ -14,6 +14,7 @@ import {
   holdsForPath,
   notOf,
   type PathTest,
+  sameCondition,
   someTest,
   unknownTest,
 } from './context.ts';
@@ -56,6 +57,8 @@ export interface ActingRule extends RewriteRule {
   readonly rewriteBase: string | null;
   /** The requests that reach the rule and match. */
   readonly active: ImportedCondition;
+  /** Those among paths that earlier rules have written. */
+  readonly ofWritten: ImportedCondition;
 }
 
 const LONG_FLAGS: Readonly<Record<string, string>> = {
@@ -105,7 +108,7 @@ export function translateRewrites(
     rules.push(readRule(one, conditions, scope));
     conditions = [];
   }
-  const flow: Flow = { ended: [], redirected: [], chain: null, skips: [] };
+  const flow: Flow = { ended: [], rewritten: [], redirected: [], chain: null, skips: [] };
   for (const rule of rules) {
     const entry = entryFor(state, rule.directive);
     if (isOff) markNeedless(entry, '`RewriteEngine` is not on');
@@ -117,6 +120,8 @@ export function translateRewrites(
 interface Flow {
   /** Requests that rules have taken. */
   readonly ended: ImportedCondition[];
+  /** Requests whose path rules have rewritten. */
+  readonly rewritten: ImportedCondition[];
   /** Requests of a host or a scheme that a redirect has taken; a rule that refuses, which the edge has first, except them. */
   readonly redirected: ImportedCondition[];
   /** The requests that the rule before, with `C`, has matched. */
@@ -177,8 +182,16 @@ function runRule(
     ...(flow.chain === null ? [] : [flow.chain]),
     ...[...flow.ended, ...skipped.map(({ condition }) => condition)].map(notOf),
   ]);
+  const ofWritten = allOf([reaching, rule.matches]);
   const taken = rule.isWide ? unknownTest(rule.directive.text, 'is not exact') : rule.matches;
-  const acting = { ...rule, entry, scope, rewriteBase, active: allOf([reaching, rule.matches]) };
+  const acting = {
+    ...rule,
+    entry,
+    scope,
+    rewriteBase,
+    ofWritten,
+    active: allOf([ofWritten, ...flow.rewritten.map(notOf)]),
+  };
   const { flags } = rule;
   flow.chain = flags.has('C') ? allOf([...(flow.chain === null ? [] : [flow.chain]), taken]) : null;
   if (flags.has('S')) flow.skips.push({ condition: taken, left: Number(flags.get('S')) || 0 });
@@ -190,6 +203,7 @@ function runRule(
   }
   const outcome = act(state, acting, { rules, flow });
   if (outcome === 'ends') flow.ended.push(taken);
+  if (outcome === 'rewrites') flow.rewritten.push(taken);
   if (outcome === 'redirects' && entry.outcome !== 'not_carried' && isShort(taken))
     flow.redirected.push(taken);
 }
@@ -227,7 +241,7 @@ function act(
   state: ApacheImport,
   rule: ActingRule,
   { rules, flow }: { readonly rules: readonly RewriteRule[]; readonly flow: Flow },
-): 'ends' | 'redirects' | 'goes on' | 'refuses' {
+): 'ends' | 'rewrites' | 'redirects' | 'goes on' | 'refuses' {
   const { flags, entry, substitution, differences, active } = rule;
   const written = flags.get('R');
   const status = written === undefined ? null : (REDIRECTS[written.toLowerCase()] ?? Number(written));
@@ -241,6 +255,7 @@ function act(
   if (refusal !== null) {
     refuse(state, entry, {
       condition: allOf([active, ...flow.redirected.map(notOf)]),
+      ofWritten: allOf([rule.ofWritten, ...flow.redirected.map(notOf)]),
       status: refusal,
       differences,
       unmet: 'no request reaches it',
@@ -266,13 +281,13 @@ function act(
     return 'redirects';
   }
   rewritePath(state, rule, rules);
-  return 'ends';
+  return 'rewrites';
 }
 
 /** A redirect of single paths is carried over without its tests of files. */
 function withKnownFiles(rule: ActingRule): ActingRule {
   const asked = withoutFiles(rule.active);
-  if (JSON.stringify(asked) === JSON.stringify(rule.active) || !hasSinglePaths(rule)) return rule;
+  if (sameCondition(asked, rule.active) || !hasSinglePaths(rule)) return rule;
   const difference = 'it redirects also where a file of that name exists, which Apache serves';
   return { ...rule, active: asked, differences: [...rule.differences, difference] };
 }
@@ -319,7 +334,7 @@ export function refuseWritten(state: ApacheImport): void {
     if (redirect !== undefined && entry.becomes.includes('rewrite'))
       markDifference(entry, `Apache redirects the path that it writes as ${redirect.place} says`);
     for (const guard of [...state.guards]) {
-      const asked = withPath(guard.condition, (tests) => anyResult(tests.map(test)));
+      const asked = withPath(guard.ofWritten, (tests) => anyResult(tests.map(test)));
       const refused = allOf([withoutFiles(condition), asked, notOf(guard.condition)]);
       const alternatives = filtersOf(refused);
       if (alternatives.ok && alternatives.filters.length === 0) continue;

@@ -4,34 +4,22 @@
  */
 import { addEntry, markNeedless } from '../draft.ts';
 import type { ImportedCondition } from '../filter.ts';
-import {
-  endsWithText,
-  equalsText,
-  escapeRegex,
-  passes,
-  startsWithText,
-  type TextTest,
-} from '../text-test.ts';
+import { equalsText, escapeRegex, startsWithText, type TextTest } from '../text-test.ts';
 import { ACCESS_DIRECTIVES, type Refusal, readAccess } from './access.ts';
-import { type ApacheImport, allOf, anyOf, EVERY, notOf, unknownTest } from './context.ts';
+import { type ApacheImport, allOf, anyOf, EVERY, NEVER, notOf, unknownTest } from './context.ts';
 import { readExpression } from './expressions.ts';
 import type { ApacheDirective } from './parse-htaccess.ts';
-import { matchText, pathTests, readPattern } from './patterns.ts';
+import { pathTests, readPattern } from './patterns.ts';
 import { refuse } from './refuse.ts';
 import { testPath } from './variables.ts';
 
 /** The requests of a section. */
 export interface SectionRequests {
   readonly condition: ImportedCondition;
-  /** Requests of folders whose index it may be. */
-  readonly folders: ImportedCondition | null;
   readonly differences: readonly string[];
   /** It holds for more requests than in the source. */
   readonly isWide: boolean;
 }
-
-/** Files that answer for a folder, where no directive names others. */
-const INDEXES = ['index.html', 'index.php'];
 
 /** The requests of the folder of a scope. */
 export function folderRequests(base: string): ImportedCondition {
@@ -47,7 +35,6 @@ export function readSection(
 ): SectionRequests {
   const exact = (condition: ImportedCondition): SectionRequests => ({
     condition,
-    folders: null,
     differences: [],
     isWide: false,
   });
@@ -66,7 +53,7 @@ export function readSection(
     case 'elseif': {
       const read = readExpression(state, unquoted(rest));
       const others = name === 'if' || before === null ? EVERY : notOf(before);
-      return { ...read, condition: allOf([others, read.condition]), folders: null };
+      return { ...read, condition: allOf([others, read.condition]) };
     }
     case 'else':
       return exact(before === null ? EVERY : notOf(before));
@@ -103,24 +90,18 @@ function globPattern(text: string): string {
 function filesSection(source: string, base: string): SectionRequests {
   const pattern = readPattern(source, false);
   if (typeof pattern === 'string')
-    return { condition: unknownTest(source, pattern), folders: null, differences: [], isWide: false };
+    return { condition: unknownTest(source, pattern), differences: [], isWide: false };
   const tests = fileTests(pattern.source, pattern.ignoreCase, base);
   const excepted = pattern.except === null ? [] : fileTests(pattern.except, pattern.ignoreCase, base);
   if (tests === null || excepted === null) {
     const condition = unknownTest(source, 'has `^` inside, which no filter of paths has');
-    return { condition, folders: null, differences: [], isWide: false };
+    return { condition, differences: [], isWide: false };
   }
   const condition = allOf([
     { kind: 'path', tests },
     excepted.length === 0 ? EVERY : notOf({ kind: 'path', tests: excepted }),
   ]);
-  const isIndex = INDEXES.some((file) => matchText(pattern, file) !== null);
-  const folders: ImportedCondition = {
-    kind: 'path',
-    tests: base === '/' ? [endsWithText('/')] : [{ kind: 'pieces', pieces: [base.slice(0, -1), '/'] }],
-  };
-  const isAny = excepted.length === 0 && tests.some((test) => passes(test, base));
-  return { condition, folders: isIndex && !isAny ? folders : null, differences: [], isWide: false };
+  return { condition, differences: [], isWide: false };
 }
 
 /** Endings of scripts, which answer for paths below their own. */
@@ -191,48 +172,70 @@ function rankOf({ section }: AccessLevel): number {
   return kinds.findIndex((names) => names.includes(name)) + 1;
 }
 
+/** What of access control a level may replace. */
+type AccessPart = 'denied' | 'refused' | 'satisfy';
+
 /** Adds the rules of all levels, of which the later replace the earlier for their requests. */
 export function refuseLevels(state: ApacheImport, unsorted: readonly AccessLevel[]): void {
   const levels = [...unsorted].sort((one, other) => rankOf(one) - rankOf(other));
+  const every = (part: 'denied' | 'refused'): ImportedCondition =>
+    anyOf(levels.map((_, index) => partAt(levels, index, part)));
+  // Where one of both suffices, both must refuse.
+  const isAny = anyOf(
+    levels.map(({ refusal }, index) =>
+      refusal.satisfy === 'any' ? reachedAt(levels, index, 'satisfy') : NEVER,
+    ),
+  );
+  const both =
+    isAny.kind === 'constant' && !isAny.value ? null : { denied: every('denied'), refused: every('refused') };
   for (const [index, level] of levels.entries()) {
-    const { refusal, requests, directives, section } = level;
-    const lines = directives.flatMap((one) => [one.text, ...(one.block ?? []).map(({ text }) => text)]);
-    const place = (section ?? directives[0]!).place;
-    const text = [...(section === null ? [] : [section.text]), ...lines].join(' ');
-    const entry = addEntry(state.draft, place, text);
-    if (!refusal.hasRequire && !refusal.hasOrder) {
+    const { refusal, requests } = level;
+    const entry = addEntry(state.draft, (level.section ?? level.directives[0]!).place, textOf(level));
+    if (refusal.denied === null && refusal.refused === null) {
       markNeedless(entry, 'it refuses nothing by itself');
       continue;
     }
-    const later = levels.slice(index + 1).filter((other) => replaces(other.refusal, refusal));
-    const isTotal = ({ refusal: { condition } }: AccessLevel): boolean =>
-      condition.kind === 'constant' && condition.value;
-    // What a later level refuses whole needs no exception.
-    const taken = later
-      .filter((other) => !isTotal(other))
-      .map(({ refusal: own, requests: other }) => {
-        const whole = anyOf([other.condition, ...(other.folders === null ? [] : [other.folders])]);
-        const matched = other.isWide ? unknownTest(`<${section?.name ?? ''}>`, 'is not exact') : whole;
-        return own.satisfiesAny ? allOf([matched, notOf(own.condition)]) : matched;
-      });
-    const rest = taken.map(notOf);
-    const parts = [requests.condition, ...(requests.folders === null ? [] : [requests.folders])];
-    const closings = [...refusal.closings];
-    const isRefused = refusal.condition.kind !== 'constant' || refusal.condition.value;
-    if (requests.folders !== null && isRefused)
-      closings.push('folders are refused too, since the file may be their index');
-    refuse(state, entry, {
-      condition: allOf([anyOf(parts), refusal.condition, ...rest]),
-      status: 403,
-      closings,
-      differences: requests.differences,
-      unmet: 'it lets everybody in',
-      isAccess: true,
-    });
+    const beside = (other: ImportedCondition | undefined): ImportedCondition =>
+      other === undefined ? EVERY : anyOf([notOf(isAny), other]);
+    const condition = anyOf([
+      allOf([partAt(levels, index, 'denied'), beside(both?.refused)]),
+      allOf([partAt(levels, index, 'refused'), beside(both?.denied)]),
+    ]);
+    const { closings } = refusal;
+    const { differences } = requests;
+    const plain = { status: 403, unmet: 'it lets everybody in', isAccess: true };
+    refuse(state, entry, { ...plain, condition, closings, differences });
   }
 }
 
-function replaces(later: Refusal, { hasRequire, hasOrder }: Refusal): boolean {
-  if (later.satisfiesAny) return true;
-  return (!hasRequire || later.hasRequire) && (!hasOrder || later.hasOrder);
+function textOf({ section, directives }: AccessLevel): string {
+  const lines = directives.flatMap((one) => [one.text, ...(one.block ?? []).map(({ text }) => text)]);
+  return [...(section === null ? [] : [section.text]), ...lines].join(' ');
+}
+
+/** The requests that a level refuses by one part, without those for which a later level replaces it. */
+function partAt(
+  levels: readonly AccessLevel[],
+  index: number,
+  part: 'denied' | 'refused',
+): ImportedCondition {
+  const condition = levels[index]!.refusal[part];
+  return condition === null ? NEVER : allOf([reachedAt(levels, index, part), condition]);
+}
+
+function reachedAt(levels: readonly AccessLevel[], index: number, part: AccessPart): ImportedCondition {
+  const later = levels
+    .slice(index + 1)
+    .filter(({ refusal }) => refusal[part] !== null && !isTotal(refusal[part]));
+  const taken = later.map(({ requests, section }) =>
+    requests.isWide ? unknownTest(`<${section?.name ?? ''}>`, 'is not exact') : requests.condition,
+  );
+  return allOf([levels[index]!.requests.condition, ...taken.map(notOf)]);
+}
+
+/** A later level that refuses all of its requests needs no exception. */
+function isTotal(condition: ImportedCondition | string | null): boolean {
+  return (
+    condition !== null && typeof condition !== 'string' && condition.kind === 'constant' && condition.value
+  );
 }
