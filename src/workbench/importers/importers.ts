@@ -4,7 +4,16 @@ import { BUNNY } from './bunny/import-bunny.ts';
 import { CLOUDFLARE } from './cloudflare/import-cloudflare.ts';
 import { FASTLY } from './fastly/import-fastly.ts';
 import type { Importer } from './importer.ts';
+import { CLOUDFLARE_PAGES, NETLIFY } from './netlify/import-netlify.ts';
 import { NGINX } from './nginx/import-nginx.ts';
 
 /** The importers. */
-export const IMPORTERS: readonly Importer[] = [NGINX, CLOUDFLARE, BUNNY, FASTLY, HTACCESS];
+export const IMPORTERS: readonly Importer[] = [
+  NGINX,
+  CLOUDFLARE,
+  BUNNY,
+  FASTLY,
+  HTACCESS,
+  NETLIFY,
+  CLOUDFLARE_PAGES,
+];

@@ -87,10 +87,7 @@ export function emitRedirects(state: ApacheImport, rule: ActingRule, status: num
     if (groups.has(key)) groups.get(key)!.worlds.push(world);
     else groups.set(key, { placed, worlds: [world] });
   }
-  const holdsFor = (path: string): boolean | null =>
-    holdsForPath(active, (tests) => tests.some((test) => passes(test, path)));
-  if (holdsFor('/') === false && state.indexes.some((index) => holdsFor(`/${index}`) !== false))
-    markDifference(entry, 'Apache also redirects folders whose index it matches');
+  noteIndexes(state, rule, 'redirects');
   if (worlds.length === 0) markNeedless(entry, 'no request meets its conditions');
   for (const { placed, worlds: own } of groups.values()) {
     if (typeof placed === 'string') {
@@ -105,6 +102,14 @@ export function emitRedirects(state: ApacheImport, rule: ActingRule, status: num
       emit: (filter) => emitRedirect(state, rule, { filter, placed, status }),
     });
   }
+}
+
+/** Says that Apache acts on folders by their index, which the rule does not match by their path. */
+function noteIndexes({ indexes }: ApacheImport, { entry, active }: ActingRule, verb: string): void {
+  const holdsFor = (path: string): boolean | null =>
+    holdsForPath(active, (tests) => tests.some((test) => passes(test, path)));
+  if (holdsFor('/') === false && indexes.some((index) => holdsFor(`/${index}`) !== false))
+    markDifference(entry, `Apache also ${verb} folders whose index it matches`);
 }
 
 function only(state: ApacheImport, worlds: readonly KnownWorld[]): ImportedCondition {
@@ -244,6 +249,7 @@ export function emitPath<Rule>(
     markMissing(entry, placed);
     return undefined;
   }
+  noteIndexes(state, rule, 'rewrites');
   const { target, regex } = placed;
   if (!/^\//.test(target.path) && !target.appendsPath) markMissing(entry, 'its target is no path');
   else if (target.appendsPath && target.path !== '')
