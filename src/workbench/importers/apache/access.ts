@@ -21,8 +21,8 @@ export interface Refusal {
   readonly denied: ImportedCondition | null;
   /** By `Order`, `Allow` and `Deny`; `null`: those of the folder around hold. */
   readonly refused: ImportedCondition | null;
-  /** `Satisfy`: whether one of both suffices; `null`: that of the folder around holds. */
-  readonly satisfy: 'any' | 'all' | null;
+  /** `Satisfy`: the requests for which one of both suffices; `null`: that of the folder around holds. */
+  readonly satisfy: ImportedCondition | null;
   /** Why more is refused than in the source. */
   readonly closings: readonly string[];
 }
@@ -44,11 +44,12 @@ export function readAccess(state: ApacheImport, directives: readonly ApacheDirec
   const all = directives.flatMap((one) => limited(one, EVERY));
   const requires = all.filter(({ directive: { name } }) => name.startsWith('require'));
   const orders = all.filter(({ directive: { name } }) => ['order', 'allow', 'deny'].includes(name));
-  const satisfy = all.findLast(({ directive: { name } }) => name === 'satisfy')?.directive.args[0];
+  const satisfying = all.filter(({ directive: { name } }) => name === 'satisfy');
+  const isAny = ({ directive: { args } }: Limited): boolean => args[0]?.toLowerCase() === 'any';
   return {
     denied: requires.length === 0 ? null : deniedBy(reading, requires),
     refused: orders.length === 0 ? null : refusedBy(reading, orders),
-    satisfy: satisfy === undefined ? null : satisfy.toLowerCase() === 'any' ? 'any' : 'all',
+    satisfy: satisfying.length === 0 ? null : anyOf(satisfying.filter(isAny).map(({ methods }) => methods)),
     closings: reading.closings,
   };
 }

@@ -183,7 +183,7 @@ export function refuseLevels(state: ApacheImport, unsorted: readonly AccessLevel
   // Where one of both suffices, both must refuse.
   const isAny = anyOf(
     levels.map(({ refusal }, index) =>
-      refusal.satisfy === 'any' ? reachedAt(levels, index, 'satisfy') : NEVER,
+      allOf([refusal.satisfy ?? NEVER, reachedAt(levels, index, 'satisfy')]),
     ),
   );
   const both =
@@ -226,7 +226,7 @@ function partAt(
 function reachedAt(levels: readonly AccessLevel[], index: number, part: AccessPart): ImportedCondition {
   const later = levels
     .slice(index + 1)
-    .filter(({ refusal }) => refusal[part] !== null && !isTotal(refusal[part]));
+    .filter(({ refusal }) => refusal[part] !== null && (part === 'satisfy' || !isTotal(refusal[part])));
   const taken = later.map(({ requests, section }) =>
     requests.isWide ? unknownTest(`<${section?.name ?? ''}>`, 'is not exact') : requests.condition,
   );

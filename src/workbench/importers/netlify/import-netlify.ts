@@ -69,7 +69,7 @@ export function importSiteFiles(
   }
   const draft = createDraft();
   for (const host of hosts) draft.hosts.set(host, null);
-  const state = { draft, dialect, lines: redirects };
+  const state = { draft, dialect, lines: redirects, taken: [], redirected: [] };
   for (const line of redirects) translateRedirect(state, line);
   for (const { place, text, reason } of unread) markMissing(addEntry(draft, place, text), reason);
   const earlier: HeaderLine[] = [];

@@ -13,7 +13,14 @@ import {
   tryRule,
 } from '../draft.ts';
 import { valueFact } from '../facts.ts';
-import { dropFields, type ImportedCondition, type ImportedFilter, ruleFields } from '../filter.ts';
+import {
+  areDisjoint,
+  dropFields,
+  filtersOf,
+  type ImportedCondition,
+  type ImportedFilter,
+  ruleFields,
+} from '../filter.ts';
 import { addAlternatives, addGuard } from '../guard.ts';
 import { equalsText } from '../text-test.ts';
 import type { RedirectLine } from './parse-site-files.ts';
@@ -32,6 +39,16 @@ export interface SiteImport {
   readonly draft: ImportDraft;
   readonly dialect: SiteDialect;
   readonly lines: readonly RedirectLine[];
+  /** Requests that earlier lines forward, or would redirect in a way that no rule has. */
+  readonly taken: TakenRequests[];
+  /** Requests that earlier lines redirect. */
+  readonly redirected: { readonly filter: ImportedFilter; readonly place: string }[];
+}
+
+/** The requests of an earlier line. */
+interface TakenRequests {
+  readonly condition: ImportedCondition;
+  readonly filters: readonly ImportedFilter[];
 }
 
 /** Translates one line. */
@@ -47,13 +64,35 @@ export function translateRedirect(state: SiteImport, line: RedirectLine): void {
     refuseRole(state, { line, entry, pattern, condition });
     return;
   }
-  if (entry.outcome === 'not_carried') return;
-  const placed = { line, entry, pattern, condition: allOf([placeOf(pattern), condition]) };
+  const own = allOf([placeOf(pattern), condition]);
+  const isRead = entry.outcome !== 'not_carried';
+  if (isRead) answer(state, { line, entry, pattern, condition: withoutEarlier(state, own) });
+  // Of lines that redirect, the first in the file is the first of the rules.
+  const filters = filtersOf(own);
   const status = line.status ?? state.dialect.status;
+  const isRedirect = status >= 300 && status < 400 && entry.outcome !== 'not_carried';
+  if (isRead && !isRedirect && filters.ok) state.taken.push({ condition: own, filters: filters.filters });
+}
+
+/** The requests that no earlier line takes. */
+function withoutEarlier({ taken }: SiteImport, own: ImportedCondition): ImportedCondition {
+  const filters = filtersOf(own);
+  if (!filters.ok) return own;
+  const meets = (one: TakenRequests): boolean =>
+    one.filters.some((theirs) => filters.filters.some((mine) => !areDisjoint(mine, theirs)));
+  return allOf([
+    own,
+    ...taken.filter(meets).map(({ condition }): ImportedCondition => ({ kind: 'not', of: condition })),
+  ]);
+}
+
+/** Adds what the status of a line says. */
+function answer(state: SiteImport, placed: PlacedLine): void {
+  const status = placed.line.status ?? state.dialect.status;
   if (status >= 400) answerError(state, placed, status);
   else if (status === 200) forward(state, placed);
   else if (status >= 300) redirect(state, placed, status);
-  else markMissing(entry, `the status ${status} has no rule`);
+  else markMissing(placed.entry, `the status ${status} has no rule`);
 }
 
 function allOf(of: readonly ImportedCondition[]): ImportedCondition {
@@ -118,8 +157,18 @@ function refuseRole(state: SiteImport, { line, entry, pattern }: PlacedLine): vo
   markClosed(entry, 'all that it guards is refused, until a rule is written by hand');
 }
 
-function refuse({ draft, dialect }: SiteImport, { entry, condition }: PlacedLine, status: number): void {
-  const emit = (filter: ImportedFilter): string | null => tryRule(draft, entry, 'drop', dropFields(filter));
+function refuse(
+  { draft, dialect, redirected }: SiteImport,
+  { entry, condition }: PlacedLine,
+  status: number,
+): void {
+  const emit = (filter: ImportedFilter): string | null => {
+    const earlier = redirected.find((one) => !areDisjoint(filter, one.filter));
+    const failure = tryRule(draft, entry, 'drop', dropFields(filter));
+    if (earlier !== undefined && failure === null)
+      markDifference(entry, `requests that ${earlier.place} redirects are refused first`);
+    return failure;
+  };
   const rules = {
     condition,
     differences: [],
@@ -191,11 +240,12 @@ function redirect(state: SiteImport, placed: PlacedLine, status: number): void {
     condition,
     differences: redirectDifferences(state, placed, status),
     unmet: 'no request has such a path',
-    emit: (filter) =>
-      tryRule(state.draft, entry, 'redirect', {
-        ...withGroups(filter, hasGroups ? pattern : null),
-        ...fields,
-      }),
+    emit: (filter) => {
+      const place = withGroups(filter, hasGroups ? pattern : null);
+      const failure = tryRule(state.draft, entry, 'redirect', { ...place, ...fields });
+      if (failure === null) state.redirected.push({ filter, place: entry.place });
+      return failure;
+    },
   });
 }
 
