@@ -45,11 +45,13 @@ export function readAccess(state: ApacheImport, directives: readonly ApacheDirec
   const requires = all.filter(({ directive: { name } }) => name.startsWith('require'));
   const orders = all.filter(({ directive: { name } }) => ['order', 'allow', 'deny'].includes(name));
   const satisfying = all.filter(({ directive: { name } }) => name === 'satisfy');
+  // A section with one of these directives has none of those around it.
+  const isSilent = orders.length === 0 && satisfying.length === 0;
   const isAny = ({ directive: { args } }: Limited): boolean => args[0]?.toLowerCase() === 'any';
   return {
     denied: requires.length === 0 ? null : deniedBy(reading, requires),
-    refused: orders.length === 0 ? null : refusedBy(reading, orders),
-    satisfy: satisfying.length === 0 ? null : anyOf(satisfying.filter(isAny).map(({ methods }) => methods)),
+    refused: isSilent ? null : orders.length === 0 ? NEVER : refusedBy(reading, orders),
+    satisfy: isSilent ? null : anyOf(satisfying.filter(isAny).map(({ methods }) => methods)),
     closings: reading.closings,
   };
 }

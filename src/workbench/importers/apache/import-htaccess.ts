@@ -26,7 +26,7 @@ import {
 import { ANSWER_DIRECTIVES, translateAnswer } from './headers.ts';
 import { type ApacheDirective, parseApache } from './parse-htaccess.ts';
 import { ALIAS_REDIRECTS, translateRedirects } from './redirects.ts';
-import { refuseWritten, translateRewrites } from './rewrite.ts';
+import { translateRewrites } from './rewrite.ts';
 import {
   type AccessLevel,
   accessLevel,
@@ -37,6 +37,7 @@ import {
 } from './sections.ts';
 import { readVariables, translateSetting, VARIABLE_DIRECTIVES } from './settings.ts';
 import { findHosts, originOfHost, translateProxies, virtualHosts } from './virtual-hosts.ts';
+import { refuseWritten } from './written-paths.ts';
 
 const NOTES: readonly string[] = [
   'hosts for which the file has no record are answered 421; Apache answers every host. Add records for more hosts',

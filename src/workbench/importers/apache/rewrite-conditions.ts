@@ -1,6 +1,6 @@
 /** `RewriteCond` and the pattern of `RewriteRule` as a condition, and the groups that substitutions may name. */
 import type { ImportedCondition } from '../filter.ts';
-import { type ApacheImport, allOf, anyOf, EVERY, notOf, unknownTest } from './context.ts';
+import { type ApacheImport, allOf, anyOf, notOf, unknownTest } from './context.ts';
 import { readExpression } from './expressions.ts';
 import type { ApacheDirective } from './parse-htaccess.ts';
 import { type ApachePattern, matchText, readPattern } from './patterns.ts';
@@ -152,9 +152,4 @@ export function testAttribute(state: ApacheImport, attribute: string, matcher: T
   if (state.environment.has(attribute) || /^(?:GEOIP|MM)_/.test(attribute))
     return testVariable(state, attribute, matcher);
   return testText(state, `%{HTTP:${attribute}}`, matcher);
-}
-
-/** A condition that always holds is none. */
-export function isEvery(condition: ImportedCondition): boolean {
-  return condition === EVERY || (condition.kind === 'constant' && condition.value);
 }

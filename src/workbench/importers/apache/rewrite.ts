@@ -2,14 +2,12 @@
  * `RewriteRule` and its conditions: redirects, refusals, and paths that the origin gets. Rules run in their order; one that ends
  * the run takes its requests away from those behind it.
  */
-import { type DraftEntry, markDifference, markMissing, markNeedless } from '../draft.ts';
+import { type DraftEntry, markMissing, markNeedless } from '../draft.ts';
 import { filtersOf, type ImportedCondition } from '../filter.ts';
-import type { TextTest } from '../text-test.ts';
 import {
   type ApacheImport,
   type ApacheScope,
   allOf,
-  anyOf,
   entryFor,
   holdsForPath,
   notOf,
@@ -29,6 +27,7 @@ import {
 } from './rewrite-conditions.ts';
 import { emitOrigin, emitPath, emitRedirects } from './rewrite-rules.ts';
 import { testPath } from './variables.ts';
+import { anyResult } from './written-paths.ts';
 
 /** Flags of a rule, by their short names, with their values. */
 export type RewriteFlags = ReadonlyMap<string, string>;
@@ -319,48 +318,4 @@ function changesPath({ substitution, flags, isOfFiles }: RewriteRule): boolean {
 function concerns({ matches }: RewriteRule, test: PathTest, isLater: boolean): boolean {
   const hasPath = someTest(matches, ({ kind }) => kind === 'path');
   return (hasPath || isLater) && holdsForPath(matches, (tests) => anyResult(tests.map(test))) !== false;
-}
-
-function anyResult(results: readonly (boolean | null)[]): boolean | null {
-  return results.includes(true) ? true : results.includes(null) ? null : false;
-}
-
-/** Refuses the requests whose path is rewritten to one that a guard refuses, or may. */
-export function refuseWritten(state: ApacheImport): void {
-  for (const { condition, entry, test } of state.written) {
-    const redirect = state.redirects.find(
-      ({ filter }) => anyResult((filter.pathIncludes ?? []).map(test)) !== false,
-    );
-    if (redirect !== undefined && entry.becomes.includes('rewrite'))
-      markDifference(entry, `Apache redirects the path that it writes as ${redirect.place} says`);
-    for (const guard of [...state.guards]) {
-      const asked = withPath(guard.ofWritten, (tests) => anyResult(tests.map(test)));
-      const refused = allOf([withoutFiles(condition), asked, notOf(guard.condition)]);
-      const alternatives = filtersOf(refused);
-      if (alternatives.ok && alternatives.filters.length === 0) continue;
-      if (entry.outcome === 'not_needed') entry.outcome = 'exact';
-      const closings = [`${guard.place} refuses the path that it writes, or may`];
-      refuse(state, entry, { condition: refused, status: 403, closings, unmet: 'no request reaches it' });
-    }
-  }
-}
-
-/** A condition for one path: its tests of paths are decided, those that may hold in favour of the condition. */
-function withPath(
-  condition: ImportedCondition,
-  test: (tests: readonly TextTest[]) => boolean | null,
-  isNegated = false,
-): ImportedCondition {
-  switch (condition.kind) {
-    case 'path':
-      return { kind: 'constant', value: test(condition.tests) ?? !isNegated };
-    case 'not':
-      return notOf(withPath(condition.of, test, !isNegated));
-    case 'all':
-      return allOf(condition.of.map((one) => withPath(one, test, isNegated)));
-    case 'any':
-      return anyOf(condition.of.map((one) => withPath(one, test, isNegated)));
-    default:
-      return condition;
-  }
 }

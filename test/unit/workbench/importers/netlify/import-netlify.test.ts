@@ -234,10 +234,10 @@ describe('lines of Netlify', () => {
     expect(decide({ target: '/x' }).action).toBe('forward');
   });
 
-  test('ten thousand lines are imported, and the last of them answers', () => {
-    const text = Array.from({ length: 9_000 }, (_, index) => `/old-${index} /new-${index}`).join('\n');
+  test('two thousand lines are imported, and the last of them answers', () => {
+    const text = Array.from({ length: 2_000 }, (_, index) => `/old-${index} /new-${index}`).join('\n');
     const { decide } = importText(text);
-    expect(decide({ target: '/old-8999' }).location).toBe('/new-8999');
+    expect(decide({ target: '/old-1999' }).location).toBe('/new-1999');
   });
 });
 
