@@ -608,7 +608,7 @@ describe('Apache httpd', requires(missingProgram('apache2'), OPENSSL_MISSING), (
     let compared = 0;
     let exact = 0;
     try {
-      for (const text of fc.sample(GENERATED, { numRuns: 150, seed: 20_261_130 })) {
+      for (const text of fc.sample(GENERATED, { numRuns: 60, seed: 20_261_130 })) {
         apache.replace(text);
         const options = { domain: 'example.com', origin: 'origin.invalid' };
         const imported = evaluateImport(importHtaccess([{ name: '.htaccess', text }], options));
