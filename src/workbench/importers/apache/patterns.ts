@@ -23,7 +23,7 @@ export interface ApachePattern {
   readonly ignoreCase: boolean;
 }
 
-/** A pattern, or the reason why there is none. */
+/** A pattern, or the reason why it cannot be read. */
 export type ReadPattern = ApachePattern | string;
 
 /** Reads a regex. */
@@ -205,7 +205,7 @@ export interface LiteralTests {
   readonly texts: readonly string[];
 }
 
-/** The literal tests of a regex; `null`: it is none. */
+/** The literal tests of a regex; `null`: it has other parts. */
 export function literalTests(source: string): LiteralTests | null {
   let inner = source;
   const hasStart = inner.startsWith('^');

@@ -78,8 +78,8 @@ const FOLDERS: ImportedFilter = { ...EVERY_REQUEST, pathIncludes: [endsWithText(
 function withIndex(condition: ImportedCondition, index: string, isNegated = false): ImportedCondition {
   switch (condition.kind) {
     case 'path': {
-      const kept = condition.tests.filter((one) => isNegated && !passes(one, '/x/'));
-      const tests = [...kept, ...condition.tests.flatMap((one) => folderTests(one, index))];
+      const excepted = condition.tests.filter((one) => isNegated && !passes(one, '/x/'));
+      const tests = [...excepted, ...condition.tests.flatMap((one) => folderTests(one, index))];
       return tests.length === 0 ? NEVER : { kind: 'path', tests };
     }
     case 'not':

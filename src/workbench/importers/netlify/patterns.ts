@@ -36,7 +36,7 @@ export interface SitePattern {
   readonly before: string | null;
 }
 
-/** Reads a pattern; a text is the reason why it is none. */
+/** Reads a pattern; a text is the reason why it cannot be read. */
 export function readSitePattern(written: string, dialect: SiteDialect): SitePattern | string {
   const [, scheme = null, authority = null, rest = ''] =
     /^(?:(https?):\/\/([^/]+))?(\/.*)?$/.exec(written) ?? [];
