@@ -8,6 +8,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NginxDirective } from '../../workbench/importers/nginx/parse-nginx.ts';
+import { withKnownPasses } from '../../workbench/importers/nginx/set-variables.ts';
 import { inputFault } from '../exit.ts';
 
 /** What a visitor asks. */
@@ -94,11 +95,9 @@ function makeCertificate(folder: string): void {
 }
 
 /** Starts nginx with directives. @throws CommandFault when it refuses them */
-export async function runNginx(
-  program: string,
-  directives: readonly NginxDirective[],
-): Promise<RunningNginx> {
+export async function runNginx(program: string, written: readonly NginxDirective[]): Promise<RunningNginx> {
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-check-'));
+  const directives = withKnownPasses(written);
   const { servers, portOf } = await startOrigins(directives);
   const clean = (): void => {
     for (const server of servers) {
@@ -217,9 +216,12 @@ function socketOf(folder: string, port: number): string {
   return join(folder, `${port}.sock`);
 }
 
-/** Directives of the main level, those that name files, users, logs or other machines, and those that set response headers. */
+/**
+ * Directives of the main level, those that name files, users, logs or other machines, those that set response headers, and those
+ * of TLS, which current clients may refuse.
+ */
 const DROPPED =
-  /^(?:add_header|expires|user|daemon|master_process|pid|worker_\w+|load_module|events|error_log|access_log|log_format|lock_file|env|include|real_ip_header|set_real_ip_from|real_ip_recursive|ssl_certificate\w*|ssl_dhparam|ssl_trusted_certificate|ssl_crl|ssl_stapling\w*|ssl_session_ticket_key|ssl_password_file|\w+_temp_path|proxy_ssl_\w+|open_log_file_cache|pcre_jit|thread_pool|timer_resolution|http2|http3|quic_\w+|mail|stream)$/;
+  /^(?:add_header|expires|user|daemon|master_process|pid|worker_\w+|load_module|events|error_log|access_log|log_format|lock_file|env|include|real_ip_header|set_real_ip_from|real_ip_recursive|ssl_certificate\w*|ssl_(?:protocols|ciphers|ecdh_curve|conf_command|dhparam)|server_names_hash_\w+|ssl_trusted_certificate|ssl_crl|ssl_stapling\w*|ssl_session_ticket_key|ssl_password_file|\w+_temp_path|proxy_ssl_\w+|open_log_file_cache|autoindex|pcre_jit|thread_pool|timer_resolution|http2|http3|quic_\w+|mail|stream)$/;
 
 /** The variable that says that a `return` gave the status. */
 const RETURNED = '$edgeplan_returned';
@@ -232,7 +234,7 @@ function localise(directives: readonly NginxDirective[], parts: LocalParts): Loc
   const certificate = join(folder, 'tls');
   const head = [
     `add_header X-Returned ${RETURNED} always;`,
-    'access_log off; real_ip_header X-Test-Ip; set_real_ip_from unix:;',
+    'access_log off; autoindex on; real_ip_header X-Test-Ip; set_real_ip_from unix:;',
     `ssl_certificate ${certificate}.crt; ssl_certificate_key ${certificate}.key; server_names_hash_bucket_size 256;`,
     ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
       (name) => `${name}_temp_path ${folder}/${name};`,

@@ -1,6 +1,6 @@
 /**
  * Chooses the server of each host of the file. In: the servers. Out: units of hosts with the server that answers them, the units
- * that win first. A server of plain http beside one of TLS is folded into redirects.
+ * that win first. A server of plain http beside one of TLS is folded into redirects, or has a unit of its own.
  */
 import { markDifference, markMissing, markNeedless } from '../draft.ts';
 import { EVERY_REQUEST, type ImportedFilter } from '../filter.ts';
@@ -19,6 +19,8 @@ import {
 
 /** Hosts that one server answers. */
 export interface HostUnit {
+  /** Requests over this scheme alone, where servers of both answer its hosts; `null`: over both. */
+  readonly scheme: 'http' | 'https' | null;
   /** With the names of the unit alone. */
   readonly server: NginxServer;
   /** The server as it is written. */
@@ -32,15 +34,20 @@ export interface HostUnit {
 /** Chooses the units, in the order of the servers within a tier. */
 export function chooseUnits(state: NginxImport, servers: readonly NginxServer[]): readonly HostUnit[] {
   const units: HostUnit[] = [];
-  const unitOf = (source: NginxServer, tier: HostUnit['tier']): HostUnit => {
-    const known = units.find((one) => one.source === source && one.tier === tier);
+  const unitOf = (source: NginxServer, tier: HostUnit['tier'], scheme: HostUnit['scheme']): HostUnit => {
+    const known = units.find((one) => one.source === source && one.tier === tier && one.scheme === scheme);
     if (known !== undefined) return known;
-    const unit = { source, server: withNames(source, {}), tier, earlier: [] };
+    const unit = { source, server: withNames(source, {}), tier, scheme, earlier: [] };
     units.push(unit);
     return unit;
   };
-  const add = (source: NginxServer, tier: HostUnit['tier'], names: Partial<Names>): HostUnit => {
-    const unit = unitOf(source, tier);
+  const add = (
+    source: NginxServer,
+    tier: HostUnit['tier'],
+    names: Partial<Names>,
+    scheme: HostUnit['scheme'] = null,
+  ): HostUnit => {
+    const unit = unitOf(source, tier, scheme);
     const { exact, wildcards, regexes } = unit.server;
     const more = {
       exact: [...exact, ...(names.exact ?? [])],
@@ -53,8 +60,9 @@ export function chooseUnits(state: NginxImport, servers: readonly NginxServer[])
   };
   const byPort = serversByPort(servers);
   for (const host of new Set(servers.flatMap(({ exact }) => exact))) {
-    const { main, earlier } = chooseExact(state, byPort, host);
-    add(main, 0, { exact: [host] }).earlier.push(...earlier);
+    const { main, plain, earlier } = chooseExact(state, byPort, host);
+    if (plain !== null) add(plain, 0, { exact: [host] }, 'http');
+    add(main, 0, { exact: [host] }, plain === null ? null : 'https').earlier.push(...earlier);
   }
   const fallback = defaultOf(servers, true);
   for (const source of [...servers].sort((one, other) => byTls(one) - byTls(other))) {
@@ -89,8 +97,12 @@ export function chooseUnits(state: NginxImport, servers: readonly NginxServer[])
     servers,
     units.map(({ source }) => source),
   );
+  const isPlain = ({ scheme }: HostUnit): number => (scheme === 'http' ? 1 : 0);
   return [...units].sort(
-    (one, other) => one.tier - other.tier || servers.indexOf(one.source) - servers.indexOf(other.source),
+    (one, other) =>
+      one.tier - other.tier ||
+      isPlain(one) - isPlain(other) ||
+      servers.indexOf(one.source) - servers.indexOf(other.source),
   );
 }
 
@@ -135,12 +147,16 @@ function serversByPort(servers: readonly NginxServer[]): ReadonlyMap<number, rea
   return new Map([...ports].map((port) => [port, servers.filter((one) => listens(one, port))]));
 }
 
-/** The server of an exact host; servers of plain http beside it are folded into redirects. */
+/** The server of an exact host; `plain`: the one that answers it over plain http, unless it is folded into redirects. */
 function chooseExact(
   state: NginxImport,
   byPort: ReadonlyMap<number, readonly NginxServer[]>,
   host: string,
-): { readonly main: NginxServer; readonly earlier: readonly EarlierOutcome[] } {
+): {
+  readonly main: NginxServer;
+  readonly plain: NginxServer | null;
+  readonly earlier: readonly EarlierOutcome[];
+} {
   const answering = [...byPort].flatMap(
     ([port, listening]) => serverOfHost(listening, host) ?? defaultServer(listening, port) ?? [],
   );
@@ -150,11 +166,11 @@ function chooseExact(
   const named = sorted.find((one) => serverOfHost([one], host) !== null)!;
   // A site of plain http alone is answered by its own server, unless that redirects everything to https.
   const main = isWholeUpgrade(state, named, host) ? sorted[0]! : named;
-  const earlier: EarlierOutcome[] = [];
+  const plain = isTls(main) ? (sorted.find((one) => !isTls(one)) ?? null) : null;
+  const folded = plain === null ? [] : foldPlain(state, host, { plain, main });
   for (const other of sorted) {
-    if (other === main) continue;
-    if (isTls(main)) earlier.push(...foldPlain(state, host, { plain: other, main }));
-    else if (serverOfHost([other], host) === null && isTls(other)) {
+    if (other === main || other === plain) continue;
+    if (!isTls(main) && serverOfHost([other], host) === null && isTls(other)) {
       const written = main.block.find(({ name }) => name === 'server_name') ?? main.directive;
       const reason = `\`${host}\`: nginx answers https with its default server, as none of TLS names it; the edge answers as over plain http`;
       markDifference(entryOf(state, written), reason);
@@ -163,7 +179,7 @@ function chooseExact(
       markMissing(entryOf(state, other.directive), reason);
     }
   }
-  return { main, earlier };
+  return { main, plain: folded === null ? plain : null, earlier: folded ?? [] };
 }
 
 /** The patterns that no unit answers yet: those of TLS answer all of their hosts, others what they name on another port. */
@@ -194,14 +210,14 @@ function sharesPattern(one: NginxServer, other: NginxServer): boolean {
  * patterns and not over the hosts.
  */
 export function filtersOfUnit(
-  { server, source, tier }: HostUnit,
+  { server, source, tier, scheme }: HostUnit,
   units: readonly HostUnit[],
 ): readonly { readonly filter: ImportedFilter; readonly server: NginxServer }[] {
-  const isAlone = units.every((one) => one.source === source);
+  const isAlone = units.every((one) => one.source === source && one.scheme === null);
   const hasPatterns = units.some((one) => one.server.regexes.some((regex) => !coversRecord(regex)));
   if (isAlone && (!hasPatterns || units.some((one) => one.tier === 2)))
     return units[0]!.server === server ? [{ filter: EVERY_REQUEST, server: joined(units) }] : [];
-  const others = units.filter((one) => one.source !== source);
+  const others = units.filter((one) => one.source !== source || one.scheme !== scheme);
   const winners = others.filter((one) => one.tier < tier).map((one) => one.server);
   const rivals = units.filter((one) => one.tier === tier).map((one) => one.server);
   const testsOf = (own: NginxServer): ReturnType<typeof hostTests> => {
@@ -217,7 +233,8 @@ export function filtersOfUnit(
   return parts.map((own) => {
     const isExact = own.wildcards.length + own.regexes.length === 0;
     const { includes, excludes } = own === server ? whole : testsOf(own);
-    const filter = { ...EVERY_REQUEST, hostIncludes: includes, hostExcludes: isExact ? [] : excludes };
+    const facts = scheme === null ? [] : [{ member: 'schemes', values: [scheme], negated: false } as const];
+    const filter = { ...EVERY_REQUEST, hostIncludes: includes, hostExcludes: isExact ? [] : excludes, facts };
     return { filter, server: own };
   });
 }
@@ -231,8 +248,12 @@ function joined(units: readonly HostUnit[]): NginxServer {
   });
 }
 
-/** The records of units, each with the first unit that claims it: those of names come before those of regexes. */
-export function recordsOfUnits(units: readonly HostUnit[]): ReadonlyMap<string, NginxServer> {
+/**
+ * The records of units, each with the first unit that claims it: those of names come before those of regexes, and those of plain
+ * http alone claim none.
+ */
+export function recordsOfUnits(all: readonly HostUnit[]): ReadonlyMap<string, NginxServer> {
+  const units = all.filter(({ scheme }) => scheme !== 'http');
   const records = new Map<string, NginxServer>();
   const claim = (name: string, server: NginxServer): void => {
     if (!records.has(name)) records.set(name, server);
@@ -284,10 +305,7 @@ function reportOthers(
     }
     const entry = entryOf(state, server.directive);
     if (isNamed(server)) {
-      markMissing(
-        entry,
-        'another server answers its hosts, and rules have no filter on the port or the scheme',
-      );
+      markMissing(entry, 'another server answers its hosts, and rules have no filter on the port');
     } else markNeedless(entry, 'it answers hosts that no server names; the edge answers 421 for them');
   }
 }

@@ -1,12 +1,11 @@
 /**
- * Joins the server that answers a host over plain http with the one that answers it over TLS. Rules have no filter on the
- * scheme, but a redirect to the request's own URL counts as unmatched: a redirect to https acts on plain http alone.
+ * Joins the server that answers a host over plain http with the one that answers it over TLS, where it redirects there: a redirect
+ * to the request's own URL counts as unmatched, so that a redirect to https needs no condition and acts on plain http alone.
  */
 import { REDIRECT_STATUSES } from '../../../base/vocabulary/vocabulary.ts';
 import { addRule, type DraftEntry, markMissing, markNeedless } from '../draft.ts';
 import { ruleFields } from '../filter.ts';
 import { passes } from '../text-test.ts';
-import { refusesSome } from './access.ts';
 import { casesOfIf } from './conditions.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
@@ -37,20 +36,14 @@ interface ServerPair {
   readonly main: NginxServer;
 }
 
-/** Translates what the server of plain http answers for the host. Returns its redirects. */
-export function foldPlain(state: NginxImport, host: string, { plain, main }: ServerPair): EarlierOutcome[] {
+/** The redirects of a server of plain http that redirects the host to https, or answers as TLS does; `null`: it does something else. */
+export function foldPlain(
+  state: NginxImport,
+  host: string,
+  { plain, main }: ServerPair,
+): readonly EarlierOutcome[] | null {
   const answer = wholeAnswer(state, plain, host);
-  if (answer === null) {
-    const entry = entryOf(state, plain.directive);
-    markMissing(
-      entry,
-      `\`${host}\`: the server of TLS answers it on every port, as rules have no filter on the scheme`,
-    );
-    if (!refusesSome(plain.block)) return [];
-    // What nginx refuses over plain http is not forwarded in the clear.
-    const difference = `\`${host}\`: it refuses requests, so that the edge redirects plain http to https`;
-    return addUpgrade(state, entry, { host, status: 301, differences: [difference] });
-  }
+  if (answer === null) return null;
   const entry = entryOf(state, answer.directive);
   const { redirect, status } = answer;
   const upgrade = redirect !== null && isUpgrade(redirect, host);
@@ -63,14 +56,7 @@ export function foldPlain(state: NginxImport, host: string, { plain, main }: Ser
     markNeedless(entry, `the server of TLS answers \`${host}\` alike`);
     return [];
   }
-  // What nginx does not forward in the clear is not forwarded in the clear: it goes to https of the same host.
-  const does = redirect === null ? `answers ${status}` : `redirects to \`${redirect.target}\``;
-  const difference = `\`${host}\`: nginx ${does} over plain http alone; the edge redirects to https of the same host`;
-  return addUpgrade(state, entry, {
-    host,
-    status: redirect === null ? 301 : status,
-    differences: [...answer.differences, difference],
-  });
+  return null;
 }
 
 /** Whether a server redirects every path of a host to https. */
@@ -97,7 +83,7 @@ function addUpgrade(
     status,
     differences,
   }: { readonly host: string; readonly status: number; readonly differences: readonly string[] },
-): EarlierOutcome[] {
+): readonly EarlierOutcome[] {
   const filter = hostFilter(host);
   const target = { target: `https://${host}`, preserve_path: true, preserve_query: true };
   const status_code = REDIRECT_STATUSES.some((one) => one === status) ? status : 301;

@@ -147,13 +147,18 @@ function translateServers(
   for (const unit of units) {
     for (const { filter, server } of filtersOfUnit(unit, units)) {
       const isPatterned = server.wildcards.length + server.regexes.length > 0;
+      const isShared = isPatterned && sharesRecords(server, unit.source, records);
+      const isPlain = unit.scheme === 'http';
+      // Units of plain http come last, so that the origins of their records are known.
+      const hasOrigin = server.exact.some((host) => (state.draft.hosts.get(host) ?? null) !== null);
       const origin = translateServer(state, server.block, {
         filter,
         hosts: server.exact,
         serverName: server.firstName,
         hasOtherHosts: isPatterned,
         earlier: server.exact.length > 0 ? unit.earlier : [],
-        sharing: isPatterned && sharesRecords(server, unit.source, records) ? server.directive : null,
+        sharing: isPlain || isShared ? server.directive : null,
+        besideOrigin: isShared || (isPlain && hasOrigin),
       });
       for (const [name, owner] of records) {
         const known = state.draft.hosts.get(name) ?? null;
@@ -187,6 +192,7 @@ function translateUnnamed(
     hasOtherHosts: true,
     earlier: [],
     sharing: null,
+    besideOrigin: false,
   };
   const origin = translateServer(state, main.block, scope);
   state.draft.hosts.set(domain.toLowerCase(), origin);

@@ -9,6 +9,7 @@ import { type ImportedFilter, ruleFields } from '../filter.ts';
 import { entryOf, loseDirective, type NginxImport } from './context.ts';
 import { lastOf, type NginxDirective } from './parse-nginx.ts';
 import { isRedirect } from './redirects.ts';
+import { withSetValues } from './set-variables.ts';
 
 /** One origin. */
 export interface NginxOrigin {
@@ -39,9 +40,12 @@ export function readPass(
 ): NginxPass | string | null {
   const directive = lastOf(block, 'proxy_pass');
   if (directive === undefined) return null;
-  const [url = ''] = directive.args;
+  const [written = ''] = directive.args;
+  const url = withSetValues(written, [block, ...outer]).replace(/\$(?:\{request_uri\}|request_uri)$/, '');
   if (url.includes('$')) return 'its address has variables';
   const [, scheme, authority, uri] = /^(https?):\/\/([^/]+)(\/.*)?$/.exec(url) ?? [];
+  // Variables make the URI the whole one of the request to the origin.
+  if (written.includes('$') && uri !== undefined) return 'its address has variables before a path';
   if (scheme === undefined || authority === undefined) return `\`${url}\` is no http or https address`;
   if (authority.startsWith('unix:')) return 'the edge reaches no socket of nginx’s machine';
   const group = state.upstreams.get(authority);

@@ -31,6 +31,8 @@ export interface ServerScope {
   readonly earlier: readonly EarlierOutcome[];
   /** The server, where the record of some of its hosts has the origin of another; `null`: its records are its own. */
   readonly sharing: NginxDirective | null;
+  /** The record of its hosts has an origin of another server. */
+  readonly besideOrigin: boolean;
 }
 
 /** A region with what applies in it. */
@@ -100,7 +102,7 @@ export function translateServer(
   emitShared(state, contents, { block, scope });
   emitGuards(state, contents, { block, scope });
   const origin = emitOrigins(state, contents, scope);
-  if (origin !== null || scope.sharing !== null) closeFiles(state, contents, scope.sharing);
+  if (origin !== null || scope.besideOrigin) closeFiles(state, contents, scope.sharing);
   return origin;
 }
 
@@ -464,9 +466,7 @@ function emitOrigins(
 
 /** The pool of an upstream with several servers. */
 function emitPool(state: NginxImport, main: NginxPass, filter: ImportedFilter): void {
-  const { host_match_type, host_includes, host_excludes } = ruleFields(filter) as Record<string, unknown>;
-  const hosts = { host_match_type, host_includes, host_excludes };
-  const given = Object.fromEntries(Object.entries(hosts).filter(([, value]) => value !== undefined));
+  const { path_match_type: _, ...hosts } = ruleFields(filter) as Record<string, unknown>;
   const origins = main.origins.map(({ address, port, scheme, weight }) => ({
     address,
     port,
@@ -476,7 +476,7 @@ function emitPool(state: NginxImport, main: NginxPass, filter: ImportedFilter): 
   const group = state.upstreams.get(/^https?:\/\/([^/]+)/.exec(main.directive.args[0] ?? '')?.[1] ?? '');
   const entry = entryOf(state, group ?? main.directive);
   differ(entry, main.differences);
-  const fields = { ...given, origins, lb_type: main.lbType, host_header: main.hostHeader };
+  const fields = { ...hosts, origins, lb_type: main.lbType, host_header: main.hostHeader };
   addRule(state.draft, entry, 'origin_pool', fields);
 }
 
