@@ -9,7 +9,8 @@ import type { Decision } from '../../src/engine/evaluator/decision.ts';
 import { importHtaccess } from '../../src/workbench/importers/apache/import-htaccess.ts';
 import { countOpened } from '../../src/workbench/importers/report.ts';
 import { type EvaluatedImport, evaluateImport } from '../support/importers/evaluate-import.ts';
-import { BROWSER, CASES, GENERATED, type HtaccessCase, VISITORS } from '../support/importers/htaccess-cases.ts';
+import { GENERATED } from '../support/importers/generate-htaccess.ts';
+import { BROWSER, CASES, type HtaccessCase, VISITORS } from '../support/importers/htaccess-cases.ts';
 import {
   type ApacheAnswer,
   type ApacheRequest,
