@@ -43,6 +43,7 @@ const NOTES: readonly string[] = [
   'hosts for which the file has no record are answered 421; Apache answers every host. Add records for more hosts',
   'the origin is to serve the files: rules that ask whether a file exists are the origin’s',
   'paths are compared decoded, without `//` and dot segments; unlike Apache, a path with parameters (`/a;x`) also matches as `/a`',
+  'groups enter a target as the visitor sent them; Apache decodes and encodes them again (`%2B` becomes `+`)',
   'a redirect to the URL of the request itself is skipped; Apache answers it, again and again',
   '`<IfModule>` is read as if every module were loaded, and `!` before a module as if none were missing',
 ];

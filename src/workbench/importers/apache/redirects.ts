@@ -87,8 +87,7 @@ function emitPrefix(state: ApacheImport, redirect: AliasRedirect, hasRoom: boole
     );
     return;
   }
-  const target = to.replaceAll('#', '%23');
-  const appended = appendedTarget(path, target);
+  const appended = appendedTarget(path, to);
   if (appended !== null) {
     emitRedirect(state, redirect, {
       tests: path === '/' ? null : all,
@@ -97,7 +96,7 @@ function emitPrefix(state: ApacheImport, redirect: AliasRedirect, hasRoom: boole
     });
     return;
   }
-  if (!path.endsWith('/')) emitRedirect(state, redirect, { tests: [equalsText(bare)], target });
+  if (!path.endsWith('/')) emitRedirect(state, redirect, { tests: [equalsText(bare)], target: to });
   if (!hasRoom && !path.endsWith('/')) {
     markDifference(
       entry,
@@ -107,7 +106,7 @@ function emitPrefix(state: ApacheImport, redirect: AliasRedirect, hasRoom: boole
   }
   const hasSlash = path.endsWith('/');
   const source = `^${escapeRegex(bare)}${hasSlash ? '/(.*)$' : '(/.*)$'}`;
-  const [head, query = ''] = target.split(/(?=\?)/, 2);
+  const [head, query = ''] = to.split(/(?=\?)/, 2);
   if (query !== '') {
     markDifference(entry, 'the rest of a path below it is not appended after the query of the target');
     return;

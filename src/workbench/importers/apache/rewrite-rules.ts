@@ -84,6 +84,11 @@ export function emitRedirects(state: ApacheImport, rule: ActingRule, status: num
   for (const world of worlds) {
     const placed = targetIn(rule, world, true);
     const key = JSON.stringify(placed);
+    if (isInternal(rule, placed, world))
+      markDifference(
+        entry,
+        `Apache rewrites the path on \`${world.host}\` itself, since the rule has no \`R\``,
+      );
     if (groups.has(key)) groups.get(key)!.worlds.push(world);
     else groups.set(key, { placed, worlds: [world] });
   }
@@ -102,6 +107,17 @@ export function emitRedirects(state: ApacheImport, rule: ActingRule, status: num
       emit: (filter) => emitRedirect(state, rule, { filter, placed, status }),
     });
   }
+}
+
+/** Whether a URL without `R` is one of the host that is asked, of which Apache takes the path alone. */
+function isInternal(
+  { flags }: ActingRule,
+  placed: PlacedTarget | string,
+  { host, scheme }: KnownWorld,
+): boolean {
+  return (
+    typeof placed !== 'string' && !flags.has('R') && placed.target.path.startsWith(`${scheme}://${host}/`)
+  );
 }
 
 /** Says that Apache acts on folders by their index, which the rule does not match by their path. */
