@@ -16,7 +16,7 @@ export const ACCESS_DIRECTIVES = [
 ];
 
 /** What a list of directives refuses. */
-export interface Refusal {
+export interface AccessRefusal {
   /** By `Require`; `null`: that of the folder around holds. */
   readonly denied: ImportedCondition | null;
   /** By `Order`, `Allow` and `Deny`; `null`: those of the folder around hold. */
@@ -39,7 +39,7 @@ interface Limited {
 }
 
 /** Reads the directives of one folder or section. */
-export function readAccess(state: ApacheImport, directives: readonly ApacheDirective[]): Refusal {
+export function readAccess(state: ApacheImport, directives: readonly ApacheDirective[]): AccessRefusal {
   const reading: Reading = { state, closings: [] };
   const all = directives.flatMap((one) => limited(one, EVERY));
   const requires = all.filter(({ directive: { name } }) => name.startsWith('require'));

@@ -4,6 +4,14 @@ import type { ImportedCondition, ImportedFilter } from '../filter.ts';
 import type { TextTest } from '../text-test.ts';
 import type { ApacheDirective } from './parse-htaccess.ts';
 
+/** A condition, and what is said about it. */
+export interface TestedVariable {
+  readonly condition: ImportedCondition;
+  readonly differences: readonly string[];
+  /** It holds for more requests than the source's, so that its opposite is not known. */
+  readonly isWide: boolean;
+}
+
 /** A value that `SetEnvIf` or a rewrite rule gives a variable of the environment. */
 export interface EnvironmentValue {
   /** `null`: it is unset. */

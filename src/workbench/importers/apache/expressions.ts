@@ -1,9 +1,18 @@
 /** Expressions of Apache httpd (`<If>`, `Require expr`, `expr=`) as conditions. What they have beyond comparisons is unknown. */
 import { readAddresses, uniteAddresses } from '../addresses.ts';
 import { type ImportedCondition, MAX_EXPRESSION_CHARACTERS, MAX_EXPRESSION_DEPTH } from '../filter.ts';
-import { type ApacheImport, allOf, anyOf, EVERY, NEVER, notOf, unknownTest } from './context.ts';
-import { readPattern } from './patterns.ts';
-import { type TestedVariable, type TextMatcher, testText } from './variables.ts';
+import {
+  type ApacheImport,
+  allOf,
+  anyOf,
+  EVERY,
+  NEVER,
+  notOf,
+  type TestedVariable,
+  unknownTest,
+} from './context.ts';
+import { readPattern, type TextMatcher } from './patterns.ts';
+import { testText } from './variables.ts';
 
 interface Reader {
   readonly state: ApacheImport;

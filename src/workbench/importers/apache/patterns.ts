@@ -26,6 +26,11 @@ export interface ApachePattern {
 /** A pattern, or the reason why it cannot be read. */
 export type ReadPattern = ApachePattern | string;
 
+/** A test of a text. */
+export type TextMatcher =
+  | { readonly kind: 'regex'; readonly pattern: ApachePattern }
+  | { readonly kind: 'equals'; readonly text: string; readonly ignoreCase: boolean };
+
 /** Reads a regex. */
 export function readPattern(written: string, ignoreCase: boolean): ReadPattern {
   const { source: plain, ignoreCase: flagged } = withoutFlags(

@@ -1,9 +1,8 @@
 /** Tests of the query string as conditions on single parameters, which hold for more requests than the source's. */
 import { valueFact } from '../facts.ts';
 import type { ImportedCondition } from '../filter.ts';
-import { anyOf, unknownTest } from './context.ts';
-import { type ApachePattern, literalTests } from './patterns.ts';
-import type { TestedVariable, TextMatcher } from './variables.ts';
+import { anyOf, type TestedVariable, unknownTest } from './context.ts';
+import { type ApachePattern, literalTests, type TextMatcher } from './patterns.ts';
 
 const UNKNOWN = unknownTest('%{QUERY_STRING}', 'has a filter by single parameters alone');
 

@@ -1,17 +1,19 @@
 /** `RewriteCond` and the pattern of `RewriteRule` as a condition, and the groups that substitutions may name. */
+import type { DraftEntry } from '../draft.ts';
 import type { ImportedCondition } from '../filter.ts';
-import { type ApacheImport, allOf, anyOf, notOf, unknownTest } from './context.ts';
+import {
+  type ApacheImport,
+  type ApacheScope,
+  allOf,
+  anyOf,
+  notOf,
+  type TestedVariable,
+  unknownTest,
+} from './context.ts';
 import { readExpression } from './expressions.ts';
 import type { ApacheDirective } from './parse-htaccess.ts';
-import { type ApachePattern, matchText, readPattern } from './patterns.ts';
-import {
-  type KnownWorld,
-  knownText,
-  type TestedVariable,
-  type TextMatcher,
-  testText,
-  testVariable,
-} from './variables.ts';
+import { type ApachePattern, matchText, readPattern, type TextMatcher } from './patterns.ts';
+import { type KnownWorld, knownText, testText, testVariable } from './variables.ts';
 
 /** Why a test of a file is unknown. */
 const OF_FILES = 'depends on the files of the server';
@@ -28,6 +30,37 @@ export interface RewriteCondition {
   readonly isOfFiles: boolean;
   /** Its text and its regex, for groups; `null`: it has none. */
   readonly groups: { readonly text: string; readonly pattern: ApachePattern } | null;
+}
+
+/** Flags of a rule, by their short names, with their values. */
+export type RewriteFlags = ReadonlyMap<string, string>;
+
+/** One rule as it is read. */
+export interface ReadRewrite {
+  readonly directive: ApacheDirective;
+  readonly conditions: readonly RewriteCondition[];
+  readonly flags: RewriteFlags;
+  readonly substitution: string;
+  /** The pattern over whole paths; `null`: it matches every path, or is negated. */
+  readonly pattern: ApachePattern | null;
+  /** As written. */
+  readonly written: string;
+  readonly matches: ImportedCondition;
+  readonly differences: readonly string[];
+  readonly isWide: boolean;
+  readonly isOfFiles: boolean;
+}
+
+/** A rule where it acts. */
+export interface ReachedRewrite extends ReadRewrite {
+  readonly entry: DraftEntry;
+  readonly scope: ApacheScope;
+  /** `RewriteBase`. */
+  readonly rewriteBase: string | null;
+  /** The requests that reach the rule and match. */
+  readonly active: ImportedCondition;
+  /** Those among paths that earlier rules have written. */
+  readonly ofWritten: ImportedCondition;
 }
 
 /** Reads a `RewriteCond`. */

@@ -11,8 +11,7 @@ import { addAlternatives } from '../guard.ts';
 import { passes, startOf, type TextTest } from '../text-test.ts';
 import { type ApacheImport, allOf, holdsForPath, type PathTest } from './context.ts';
 import type { ApachePattern } from './patterns.ts';
-import type { ActingRule } from './rewrite.ts';
-import { conditionGroups } from './rewrite-conditions.ts';
+import { conditionGroups, type ReachedRewrite } from './rewrite-conditions.ts';
 import { type KnownGroups, readTarget, type SubstitutedTarget } from './rewrite-target.ts';
 import { inWorlds, type KnownWorld, worldsOf } from './variables.ts';
 
@@ -23,7 +22,7 @@ interface PlacedTarget {
 }
 
 /** The target of a rule in a world. */
-function targetIn(rule: ActingRule, world: KnownWorld, isRedirect: boolean): PlacedTarget | string {
+function targetIn(rule: ReachedRewrite, world: KnownWorld, isRedirect: boolean): PlacedTarget | string {
   const { conditions, flags, pattern, written, scope } = rule;
   const isRest = /^\^?\((?:\.\*|\.\+)\)\$?$/.test(written);
   const known = conditionGroups(conditions, world);
@@ -57,19 +56,19 @@ function targetIn(rule: ActingRule, world: KnownWorld, isRedirect: boolean): Pla
 }
 
 /** The regex of the last condition over the path. */
-function lastPath({ conditions }: ActingRule): ApachePattern | null {
+function lastPath({ conditions }: ReachedRewrite): ApachePattern | null {
   return conditions.findLast(({ groups }) => groups !== null)?.groups?.pattern ?? null;
 }
 
 /** A pattern that matches every path, for its groups. */
-function wholePattern({ written, scope }: ActingRule): ApachePattern | null {
+function wholePattern({ written, scope }: ReachedRewrite): ApachePattern | null {
   if (!written.includes('(') || written.startsWith('!')) return null;
   const source = scope.perDirectory ? `^${scope.base}${written.replace(/^\^/, '')}` : written;
   return { source, except: null, ignoreCase: false };
 }
 
 /** The substitution with its folder. */
-function resolved({ substitution, rewriteBase, scope }: ActingRule, isRedirect: boolean): string {
+function resolved({ substitution, rewriteBase, scope }: ReachedRewrite, isRedirect: boolean): string {
   if (/^(?:\/|https?:|%\{|\$|%\d)/i.test(substitution) && !/^\$\d/.test(substitution)) return substitution;
   if (!scope.perDirectory || /^[a-z][a-z0-9+.-]*:/i.test(substitution)) return substitution;
   const base = rewriteBase ?? (isRedirect ? null : scope.base);
@@ -77,7 +76,7 @@ function resolved({ substitution, rewriteBase, scope }: ActingRule, isRedirect: 
 }
 
 /** Adds the redirects of a rule: one for all hosts and schemes, or one for each target that follows from them. */
-export function emitRedirects(state: ApacheImport, rule: ActingRule, status: number): void {
+export function emitRedirects(state: ApacheImport, rule: ReachedRewrite, status: number): void {
   const { entry, active } = rule;
   const groups = new Map<string, { readonly placed: PlacedTarget | string; readonly worlds: KnownWorld[] }>();
   const worlds = worldsOf(state).filter((world) => !isUnmet(allOf([active, only(state, [world])])));
@@ -111,7 +110,7 @@ export function emitRedirects(state: ApacheImport, rule: ActingRule, status: num
 
 /** Whether a URL without `R` is one of the host that is asked, of which Apache takes the path alone. */
 function isInternal(
-  { flags }: ActingRule,
+  { flags }: ReachedRewrite,
   placed: PlacedTarget | string,
   { host, scheme }: KnownWorld,
 ): boolean {
@@ -121,7 +120,7 @@ function isInternal(
 }
 
 /** Says that Apache acts on folders by their index, which the rule does not match by their path. */
-function noteIndexes({ indexes }: ApacheImport, { entry, active }: ActingRule, verb: string): void {
+function noteIndexes({ indexes }: ApacheImport, { entry, active }: ReachedRewrite, verb: string): void {
   const holdsFor = (path: string): boolean | null =>
     holdsForPath(active, (tests) => tests.some((test) => passes(test, path)));
   if (holdsFor('/') === false && indexes.some((index) => holdsFor(`/${index}`) !== false))
@@ -157,7 +156,7 @@ const OTHER_PATHS = 'captures need its pattern alone, and another test of the pa
 
 function emitRedirect(
   state: ApacheImport,
-  { entry, directive, scope }: ActingRule,
+  { entry, directive, scope }: ReachedRewrite,
   {
     filter,
     placed,
@@ -184,7 +183,7 @@ function emitRedirect(
 }
 
 /** Adds the origin of a rule with `P`. */
-export function emitOrigin(state: ApacheImport, rule: ActingRule): void {
+export function emitOrigin(state: ApacheImport, rule: ReachedRewrite): void {
   const { entry, active, directive } = rule;
   const [world] = worldsOf(state);
   const placed = world === undefined ? 'no host is known' : targetIn(rule, world, true);
@@ -225,7 +224,7 @@ export function emitOrigin(state: ApacheImport, rule: ActingRule): void {
 }
 
 /** Redirects come before origins on both sides; a later redirect of the file would be first. */
-function noteOverlap(state: ApacheImport, { entry, active }: ActingRule, place: string): void {
+function noteOverlap(state: ApacheImport, { entry, active }: ReachedRewrite, place: string): void {
   const alternatives = filtersOf(active);
   if (!alternatives.ok) return;
   const earlier = state.redirects.find(
@@ -245,7 +244,7 @@ function rewriteFields({ path, query, appendsQuery, hasCaptures, appendsPath }: 
 /** Adds the rule of a path that the origin gets; the result is a rule that also acts on that path. */
 export function emitPath<Rule>(
   state: ApacheImport,
-  rule: ActingRule,
+  rule: ReachedRewrite,
   other: (test: PathTest) => Rule | undefined,
 ): Rule | undefined {
   const { entry, active } = rule;
@@ -287,7 +286,7 @@ export function emitPath<Rule>(
 
 /** Tests of the path that a rule writes: known as far as its text before the first group. */
 function writtenTest(
-  { written }: ActingRule,
+  { written }: ReachedRewrite,
   { path, hasCaptures, appendsPath }: SubstitutedTarget,
 ): PathTest {
   const isWhole = !hasCaptures && !appendsPath;

@@ -21,44 +21,16 @@ import { type ApachePattern, pathTests, readPattern, wholePath } from './pattern
 import { refuse } from './refuse.ts';
 import {
   joinConditions,
+  type ReachedRewrite,
+  type ReadRewrite,
   type RewriteCondition,
+  type RewriteFlags,
   readRewriteCondition,
   withoutFiles,
 } from './rewrite-conditions.ts';
 import { emitOrigin, emitPath, emitRedirects } from './rewrite-rules.ts';
 import { testPath } from './variables.ts';
 import { anyResult } from './written-paths.ts';
-
-/** Flags of a rule, by their short names, with their values. */
-export type RewriteFlags = ReadonlyMap<string, string>;
-
-/** One rule as it is read. */
-export interface RewriteRule {
-  readonly directive: ApacheDirective;
-  readonly conditions: readonly RewriteCondition[];
-  readonly flags: RewriteFlags;
-  readonly substitution: string;
-  /** The pattern over whole paths; `null`: it matches every path, or is negated. */
-  readonly pattern: ApachePattern | null;
-  /** As written. */
-  readonly written: string;
-  readonly matches: ImportedCondition;
-  readonly differences: readonly string[];
-  readonly isWide: boolean;
-  readonly isOfFiles: boolean;
-}
-
-/** A rule where it acts. */
-export interface ActingRule extends RewriteRule {
-  readonly entry: DraftEntry;
-  readonly scope: ApacheScope;
-  /** `RewriteBase`. */
-  readonly rewriteBase: string | null;
-  /** The requests that reach the rule and match. */
-  readonly active: ImportedCondition;
-  /** Those among paths that earlier rules have written. */
-  readonly ofWritten: ImportedCondition;
-}
 
 const LONG_FLAGS: Readonly<Record<string, string>> = {
   redirect: 'R',
@@ -78,7 +50,6 @@ const LONG_FLAGS: Readonly<Record<string, string>> = {
   type: 'T',
   handler: 'H',
   passthrough: 'PT',
-  nosubreq: 'NS',
   discardpath: 'DPI',
 };
 
@@ -99,7 +70,7 @@ export function translateRewrites(
 ): void {
   const isOff = directives.findLast(({ name }) => name === 'rewriteengine')?.args[0]?.toLowerCase() !== 'on';
   const rewriteBase = directives.findLast(({ name }) => name === 'rewritebase')?.args[0] ?? null;
-  const rules: RewriteRule[] = [];
+  const rules: ReadRewrite[] = [];
   let conditions: RewriteCondition[] = [];
   for (const one of directives) {
     if (one.name === 'rewritecond') conditions.push(readRewriteCondition(state, one));
@@ -132,7 +103,7 @@ function readRule(
   directive: ApacheDirective,
   conditions: readonly RewriteCondition[],
   scope: ApacheScope,
-): RewriteRule {
+): ReadRewrite {
   const [written = '', substitution = '', flagText = ''] = directive.args;
   const flags = readFlags(flagText);
   const isNegated = written.startsWith('!');
@@ -162,11 +133,11 @@ function patternTest(pattern: ApachePattern): ImportedCondition {
 }
 
 interface RuleInFlow {
-  readonly rule: RewriteRule;
+  readonly rule: ReadRewrite;
   readonly entry: DraftEntry;
   readonly scope: ApacheScope;
   readonly rewriteBase: string | null;
-  readonly rules: readonly RewriteRule[];
+  readonly rules: readonly ReadRewrite[];
 }
 
 function runRule(
@@ -210,7 +181,7 @@ function runRule(
 /** `E=name:value`. */
 function setVariable(
   { environment }: ApacheImport,
-  { flags, active }: ActingRule,
+  { flags, active }: ReachedRewrite,
   taken: ImportedCondition,
 ): void {
   const [, isUnset, name, value] = /^(!?)([^:]+)(?::(.*))?$/s.exec(flags.get('E') ?? '') ?? [];
@@ -238,8 +209,8 @@ function isShort(condition: ImportedCondition): boolean {
 /** Adds what a rule does, and says what becomes of its requests. */
 function act(
   state: ApacheImport,
-  rule: ActingRule,
-  { rules, flow }: { readonly rules: readonly RewriteRule[]; readonly flow: Flow },
+  rule: ReachedRewrite,
+  { rules, flow }: { readonly rules: readonly ReadRewrite[]; readonly flow: Flow },
 ): 'ends' | 'rewrites' | 'redirects' | 'goes on' | 'refuses' {
   const { flags, entry, substitution, differences, active } = rule;
   const written = flags.get('R');
@@ -284,14 +255,14 @@ function act(
 }
 
 /** A redirect of single paths is carried over without its tests of files. */
-function withKnownFiles(rule: ActingRule): ActingRule {
+function withKnownFiles(rule: ReachedRewrite): ReachedRewrite {
   const asked = withoutFiles(rule.active);
   if (sameCondition(asked, rule.active) || !hasSinglePaths(rule)) return rule;
   const difference = 'it redirects also where a file of that name exists, which Apache serves';
   return { ...rule, active: asked, differences: [...rule.differences, difference] };
 }
 
-function hasSinglePaths({ pattern }: ActingRule): boolean {
+function hasSinglePaths({ pattern }: ReachedRewrite): boolean {
   if (pattern === null || pattern.except !== null) return false;
   return pathTests(pattern.source, pattern.ignoreCase).every(
     (test) => test.kind === 'pieces' && test.pieces.length === 1,
@@ -299,7 +270,7 @@ function hasSinglePaths({ pattern }: ActingRule): boolean {
 }
 
 /** A path that the origin gets. */
-function rewritePath(state: ApacheImport, rule: ActingRule, rules: readonly RewriteRule[]): void {
+function rewritePath(state: ApacheImport, rule: ReachedRewrite, rules: readonly ReadRewrite[]): void {
   const { entry } = rule;
   const at = rules.findIndex(({ directive }) => directive === rule.directive);
   const other = emitPath(state, rule, (test) =>
@@ -310,12 +281,12 @@ function rewritePath(state: ApacheImport, rule: ActingRule, rules: readonly Rewr
 }
 
 /** Whether a rule redirects or rewrites, for files and others alike. */
-function changesPath({ substitution, flags, isOfFiles }: RewriteRule): boolean {
+function changesPath({ substitution, flags, isOfFiles }: ReadRewrite): boolean {
   return substitution !== '-' && !isOfFiles && !flags.has('F') && !flags.has('G');
 }
 
 /** Whether a rule may act on a path that another wrote; one of every path has acted before, unless it is later. */
-function concerns({ matches }: RewriteRule, test: PathTest, isLater: boolean): boolean {
+function concerns({ matches }: ReadRewrite, test: PathTest, isLater: boolean): boolean {
   const hasPath = someTest(matches, ({ kind }) => kind === 'path');
   return (hasPath || isLater) && holdsForPath(matches, (tests) => anyResult(tests.map(test))) !== false;
 }

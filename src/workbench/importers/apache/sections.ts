@@ -5,7 +5,7 @@
 import { addEntry, markNeedless } from '../draft.ts';
 import type { ImportedCondition } from '../filter.ts';
 import { equalsText, escapeRegex, startsWithText, type TextTest } from '../text-test.ts';
-import { ACCESS_DIRECTIVES, type Refusal, readAccess } from './access.ts';
+import { ACCESS_DIRECTIVES, type AccessRefusal, readAccess } from './access.ts';
 import { type ApacheImport, allOf, anyOf, EVERY, NEVER, notOf, unknownTest } from './context.ts';
 import { readExpression } from './expressions.ts';
 import type { ApacheDirective } from './parse-htaccess.ts';
@@ -148,7 +148,7 @@ function splitOuter(source: string): readonly string[] {
 
 /** Access control of a folder or section, and the requests that it is for. */
 export interface AccessLevel {
-  readonly refusal: Refusal;
+  readonly refusal: AccessRefusal;
   readonly requests: SectionRequests;
   readonly directives: readonly ApacheDirective[];
   readonly section: ApacheDirective | null;

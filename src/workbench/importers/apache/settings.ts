@@ -1,12 +1,19 @@
 /** Directives that become no rule of their own: variables, settings of the server of files, and what the edge lacks. */
 import { markMissing, markNeedless } from '../draft.ts';
-import { type ApacheImport, type ApacheScope, allOf, EVERY, entryFor, unknownTest } from './context.ts';
+import {
+  type ApacheImport,
+  type ApacheScope,
+  allOf,
+  EVERY,
+  entryFor,
+  type TestedVariable,
+  unknownTest,
+} from './context.ts';
 import { readExpression } from './expressions.ts';
 import type { ApacheDirective } from './parse-htaccess.ts';
 import { readPattern } from './patterns.ts';
 import { refuse } from './refuse.ts';
 import { testAttribute } from './rewrite-conditions.ts';
-import type { TestedVariable } from './variables.ts';
 
 /** What only the server of the files needs; the origin has it. */
 const OF_ORIGIN = new RegExp(

@@ -8,22 +8,18 @@ import { readAddresses, uniteAddresses } from '../addresses.ts';
 import { valueFact } from '../facts.ts';
 import type { ImportedCondition } from '../filter.ts';
 import { equalsText } from '../text-test.ts';
-import { type ApacheImport, allOf, anyOf, EVERY, NEVER, notOf, unknownTest } from './context.ts';
-import { type ApachePattern, literalTests, matchText, pathTests } from './patterns.ts';
+import {
+  type ApacheImport,
+  allOf,
+  anyOf,
+  EVERY,
+  NEVER,
+  notOf,
+  type TestedVariable,
+  unknownTest,
+} from './context.ts';
+import { literalTests, matchText, pathTests, type TextMatcher } from './patterns.ts';
 import { testQuery } from './query.ts';
-
-/** A test of a text. */
-export type TextMatcher =
-  | { readonly kind: 'regex'; readonly pattern: ApachePattern }
-  | { readonly kind: 'equals'; readonly text: string; readonly ignoreCase: boolean };
-
-/** A condition, and what is said about it. */
-export interface TestedVariable {
-  readonly condition: ImportedCondition;
-  readonly differences: readonly string[];
-  /** It holds for more requests than the source's, so that its opposite is not known. */
-  readonly isWide: boolean;
-}
 
 /** A host and a scheme, for which variables of them are known. */
 export interface KnownWorld {
