@@ -51,7 +51,7 @@ export function readTarget(
   let query: string | null = null;
   let appendsPath = false;
   let hasCaptures = false;
-  let keepsQuery = false;
+  let preservesQuery = false;
   const add = (text: string): void => {
     if (query === null)
       path += flags.isRedirect && !flags.noEscape ? escaped(text) : text.replaceAll(' ', '%20');
@@ -84,7 +84,7 @@ export function readTarget(
     } else if (/^%\{QUERY_STRING\}$/i.test(piece)) {
       if (query !== '' || index !== pieces.length - 1)
         return '`%{QUERY_STRING}` has an equivalent at the end alone';
-      keepsQuery = true;
+      preservesQuery = true;
     } else if (/^%\{REQUEST_URI\}$/i.test(piece)) {
       if (query !== null) return 'a query has no captures';
       if (path.endsWith('/')) return '`%{REQUEST_URI}` after a slash gives two, and a rule writes one';
@@ -95,14 +95,14 @@ export function readTarget(
       add(literal(value));
     } else add(literal(piece));
   }
-  const isKept = (query === null && !flags.dropsQuery) || keepsQuery;
+  const isPreserved = (query === null && !flags.dropsQuery) || preservesQuery;
   const appendsQuery = query !== null && flags.appendsQuery && !flags.dropsQuery;
   if (query === '' && appendsQuery) query = null;
   return {
     path,
     appendsPath,
     hasCaptures,
-    query: isKept ? null : (query ?? (appendsQuery ? null : '')),
+    query: isPreserved ? null : (query ?? (appendsQuery ? null : '')),
     appendsQuery,
   };
 }
