@@ -250,6 +250,7 @@ function settleAddresses(filter: ImportedFilter): ImportedFilter | null {
 function isNever(filter: ImportedFilter): boolean {
   const { hostIncludes, pathIncludes, ipIncludes, countryIncludes, hostExcludes, pathExcludes } = filter;
   if ([...hostExcludes, ...pathExcludes].some(coversAll)) return true;
+  if (covers(hostExcludes, hostIncludes) || covers(pathExcludes, pathIncludes)) return true;
   if (ipIncludes !== null && isEmptySet(ipIncludes)) return true;
   return [hostIncludes, pathIncludes, countryIncludes].some((list) => list !== null && list.length === 0);
 }
@@ -304,6 +305,8 @@ export function areDisjoint(one: ImportedFilter, other: ImportedFilter): boolean
   const ips = bothAddresses(one.ipIncludes, other.ipIncludes);
   if (ips !== null && isEmptySet(ips)) return true;
   if (bothFacts(one.facts, other.facts) === null) return true;
+  if (covers(one.hostExcludes, other.hostIncludes) || covers(other.hostExcludes, one.hostIncludes))
+    return true;
   return covers(one.pathExcludes, other.pathIncludes) || covers(other.pathExcludes, one.pathIncludes);
 }
 
