@@ -205,9 +205,7 @@ interface TargetFields {
 
 function targetOf(line: RedirectLine, pattern: SitePattern): TargetFields | string {
   const to = line.to ?? pattern.before ?? '';
-  const named = line.query.find(
-    ([, value]) => value.startsWith(':') && new RegExp(`${value}(?!\\w)`).test(to),
-  );
+  const named = line.query.find(([, value]) => value.startsWith(':') && names(to, value));
   if (named !== undefined) return `\`${named[1]}\` is a parameter of the query, which a target cannot have`;
   const filled = fillTarget(to, pattern.groups);
   if ('reason' in filled) return filled.reason;
@@ -215,10 +213,22 @@ function targetOf(line: RedirectLine, pattern: SitePattern): TargetFields | stri
   const head = before === null ? null : to.slice(0, Math.max(0, to.length - `${before}/:splat`.length));
   const appendsPath = head !== null && to === `${head}${before}/:splat` && /^https?:\/\/[^/]+$/.test(head);
   const [path = '', query = null] = filled.target.split(/\?(.*)/s);
-  if (query?.includes('${')) return 'a placeholder is in the query of the target, which has no groups';
   if (appendsPath) return { target: head, hasGroups: false, appendsPath, query: null };
-  const target = filled.hasGroups ? path : path.replaceAll('$$', '$');
-  return { target, hasGroups: filled.hasGroups, appendsPath: false, query };
+  if (filled.hasGroups) return { target: path, hasGroups: true, appendsPath: false, query };
+  return { target: plain(path), hasGroups: false, appendsPath: false, query: query && plain(query) };
+}
+
+/** Whether a target names a placeholder, not as the start of a longer one. */
+function names(target: string, placeholder: string): boolean {
+  return target
+    .split(placeholder)
+    .slice(1)
+    .some((rest) => !/^\w/.test(rest));
+}
+
+/** A text without the escapes of a target with groups. */
+function plain(text: string): string {
+  return text.replaceAll('$$', '$');
 }
 
 function redirect(state: SiteImport, placed: PlacedLine, status: number): void {
@@ -236,9 +246,11 @@ function redirect(state: SiteImport, placed: PlacedLine, status: number): void {
     preserve_query: query === null,
     ...(hasGroups ? { target_mode: 'captures' } : {}),
   };
+  const inQuery =
+    query?.includes('${') === true ? ['`&` and `+` of a placeholder are encoded in the query'] : [];
   addAlternatives(state.draft, entry, {
     condition,
-    differences: redirectDifferences(state, placed, status),
+    differences: [...redirectDifferences(state, placed, status), ...inQuery],
     unmet: 'no request has such a path',
     emit: (filter) => {
       const place = withGroups(filter, hasGroups ? pattern : null);
@@ -277,6 +289,10 @@ function forward(state: SiteImport, placed: PlacedLine): void {
     markMissing(entry, read);
     return;
   }
+  if (read.query?.includes('${') === true) {
+    markMissing(entry, 'a placeholder is in the query of the target, which has no groups');
+    return;
+  }
   const [, scheme, authority = '', path = ''] = /^(https?):\/\/([^/]+)(.*)$/.exec(read.target) ?? [];
   if (scheme === undefined && !line.isForced && state.dialect.servesFiles) {
     markNeedless(entry, 'it is for paths that are no files, which the origin knows');
@@ -288,7 +304,7 @@ function forward(state: SiteImport, placed: PlacedLine): void {
   }
   const rewrite = {
     path_target: scheme === undefined ? read.target : path === '' && !read.appendsPath ? '/' : path,
-    ...(read.query === null ? {} : { query_mode: 'replace', query_target: read.query }),
+    ...(read.query === null ? {} : { query_mode: 'replace', query_target: plain(read.query) }),
   };
   const [address = '', port] = authority.split(':');
   const origin = {

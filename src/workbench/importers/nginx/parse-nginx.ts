@@ -91,7 +91,8 @@ function parseBlock(
     if (end === 'end of file') {
       if (words.length > 0) return refuse(state, place, `\`${words[0]}\` is not ended`, 'end it with `;`');
       if (!inBlock) return directives;
-      return refuse(state, `${cursor.name}:${opened.line}`, 'the block has no `}`');
+      const remedy = 'close it; a regex with braces needs quotes';
+      return refuse(state, `${cursor.name}:${opened.line}`, 'the block has no `}`', remedy);
     }
     if (end === '}') {
       if (words.length > 0)

@@ -198,7 +198,16 @@ describe('lines of Netlify', () => {
     ['a single-page application', '/* /index.html 200', ['not_needed'], '/a', 'forward /a'],
     ['a page of errors', '/* /404.html 404', ['not_carried'], '/a', 'forward /a'],
     ['a target with a query', '/a /b?c=d', ['exact'], '/a?x=1', '301 https://example.com/b?c=d'],
-    ['a placeholder in the query', '/a/:x /b?c=:x', ['not_carried'], '/a/1', 'forward /a/1'],
+    ['a placeholder in the query', '/a/:x /b?c=:x', ['differs'], '/a/1', '301 https://example.com/b?c=1'],
+    ['a dollar in the query', '/a /b?c=5$', ['exact'], '/a', '301 https://example.com/b?c=5$'],
+    ['… of a path of the site', '/a/:x /b?c=:x 200!', ['not_carried'], '/a/1', 'forward /a/1'],
+    [
+      'a parameter that is a pattern',
+      '/a c=:(a*)* /b 301',
+      ['differs'],
+      '/a?c=1',
+      '301 https://example.com/b?c=1',
+    ],
     ['a line without a target', '/a', ['not_carried'], '/a', 'forward /a'],
   ])('%s', (_, text, outcomes, target, answer) => {
     const imported = importText(text);
