@@ -27,6 +27,17 @@ function named(content: string): string {
   return `server { ${PLAIN} root /nowhere; ${content} location @app { ${PASS} } }`;
 }
 
+/** A server of both schemes with the content of its block, beside another host. */
+function both(content: string): string {
+  const listens = 'listen 80; listen 443 ssl;';
+  return (
+    `server { ${listens} server_name example.com; ${content} location / { ${PASS} } }` +
+    `server { ${listens} server_name www.example.com; location / { ${PASS} } }`
+  );
+}
+
+const PASSWORD = 'auth_basic x; auth_basic_user_file f;';
+
 /** Configurations by what they show, with the kinds of differences that their report states. */
 const CONFIGURATIONS: [string, string, (readonly DifferenceKind[])?][] = [
   ['internal', site(`location /in/ { internal; ${PASS} }`), ['other']],
@@ -88,6 +99,25 @@ const CONFIGURATIONS: [string, string, (readonly DifferenceKind[])?][] = [
     site(
       `deny 203.0.113.9; location = /x { return 301 https://example.net/; } location /y { allow all; ${PASS} }`,
     ),
+  ],
+  [
+    'a redirect of plain http to https before a password',
+    both(
+      `location /p { if ($scheme = http) { return 301 https://$host$request_uri; } ${PASSWORD} ${PASS} }` +
+        `location /q { rewrite ^ https://example.com$request_uri? permanent; ${PASSWORD} ${PASS} }`,
+    ),
+    ['other', 'closed'],
+  ],
+  [
+    'a redirect that may lead to itself before a refusal',
+    both(
+      `location /r { return 301 /r/new; deny all; } location /s { rewrite ^(.*)$ $1; return 301 /s; deny all; }`,
+    ),
+    ['other', 'closed'],
+  ],
+  [
+    'a redirect elsewhere before a refusal',
+    both(`location /r { return 301 /new; deny all; } location = /s { return 301 /s/; deny all; }`),
   ],
   [
     'a redirect before a refusal',

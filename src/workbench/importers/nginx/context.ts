@@ -32,6 +32,11 @@ export interface NginxImport {
 export interface EarlierOutcome {
   readonly filter: ImportedFilter;
   readonly place: string;
+  /**
+   * No location is the URL of its request. The edge leaves out a redirect to the request's own URL, so that others take no request
+   * past a guard.
+   */
+  readonly leadsElsewhere: boolean;
 }
 
 /** The entry of a directive. */

@@ -90,7 +90,7 @@ function addUpgrade(
   const status_code = REDIRECT_STATUSES.some((one) => one === status) ? status : 301;
   if (!addRule(state.draft, entry, 'redirect', { ...ruleFields(filter), ...target, status_code })) return [];
   differ(entry, differences);
-  return [{ filter, place: entry.place }];
+  return [{ filter, place: entry.place, leadsElsewhere: false }];
 }
 
 /** The answer of a server to every path of a host; `null`: it depends on the request. */

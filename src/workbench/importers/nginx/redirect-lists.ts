@@ -59,7 +59,11 @@ export function listRedirects(
   differ(entry!, [...read.target.differences, ...world.differences]);
   stateDifferences(entry!, table, read.refused);
   const tests = read.entries.map(({ value }) => equalsText(value));
-  world.earlier.push({ filter: { ...filter, pathIncludes: tests }, place: entry!.place });
+  world.earlier.push({
+    filter: { ...filter, pathIncludes: tests },
+    place: entry!.place,
+    leadsElsewhere: false,
+  });
   if (table.others.length === 0) return 'done';
   const rest = { ...table.map, block: table.others };
   state.entries.set(rest, entryOf(state, table.map));

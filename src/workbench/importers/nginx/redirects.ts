@@ -5,7 +5,7 @@
 import { REDIRECT_STATUSES } from '../../../base/vocabulary/vocabulary.ts';
 import { addRule, type DraftEntry, markDifference, markMissing, markNeedless } from '../draft.ts';
 import { areDisjoint, bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
-import { coversAll, regexText } from '../text-test.ts';
+import { coversAll, equalsText, regexText, startsWithText } from '../text-test.ts';
 import { captureTarget } from './captures.ts';
 import { differ, type EarlierOutcome, entryOf, type NginxImport } from './context.ts';
 import type { NginxDirective } from './parse-nginx.ts';
@@ -14,6 +14,7 @@ import { pathRegex } from './regions.ts';
 import {
   captureOf,
   fillCaptures,
+  hasHost,
   isUpgrade,
   matchesAll,
   matchRewritten,
@@ -129,7 +130,7 @@ export function emitUpgrade(
         entry,
         `\`${host}\`: plain http goes to https of the same host, nginx redirects it to \`${source!.value}\``,
       );
-    scope.earlier.push({ filter: own, place: entry.place });
+    scope.earlier.push({ filter: own, place: entry.place, leadsElsewhere: false });
   }
 }
 
@@ -177,7 +178,25 @@ function emitRedirect(
   const fields = { ...place, target, status_code: status, preserve_path, preserve_query };
   if (!addRule(state.draft, entry, 'redirect', fields)) return;
   differ(entry, [...differences, ...scope.differences]);
-  scope.earlier.push({ filter: scope.filter, place: entry.place });
+  scope.earlier.push({
+    filter: scope.filter,
+    place: entry.place,
+    leadsElsewhere: leadsElsewhere(fields, scope),
+  });
+}
+
+/** Whether a redirect to a target is none to the URL of a request of the scope, as far as host and path show. */
+function leadsElsewhere(
+  { target, preserve_path }: { readonly target: string; readonly preserve_path: boolean },
+  { filter, hosts, hasOtherHosts }: RewriteScope,
+): boolean {
+  const [, host = null, rest = ''] = /^(?:https?:\/\/([^/?#]*))?(.*)$/is.exec(target) ?? [];
+  if (host !== null && !hosts.includes(host) && !(hasOtherHosts && hasHost(filter, host))) return true;
+  const path = /^[^?#]*/.exec(rest)![0];
+  if (preserve_path) return path !== '' && path !== '/';
+  const start = /^[^$]*/.exec(path)![0];
+  const test = start === path ? equalsText(path === '' ? '/' : path) : startsWithText(start);
+  return areDisjoint({ ...EVERY_REQUEST, pathIncludes: [test] }, filter);
 }
 
 // Translates `rewrite`: to a redirect, to a rewrite rule, or to the path that the directives after it see.

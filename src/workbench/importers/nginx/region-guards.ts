@@ -21,6 +21,8 @@ export interface RegionContent {
   readonly block: readonly NginxDirective[];
   /** Its rewrite phase answers every request. */
   ended: boolean;
+  /** … but those to whose own URL it redirects: the edge leaves such a redirect out. */
+  loops: boolean;
   readonly earlier: EarlierOutcome[];
   pass: NginxPass | null;
   /** How many of `earlier` are of the server. */
@@ -67,7 +69,7 @@ export function emitGuards(
   const found = new Map<NginxDirective, { readonly reason: string; readonly filters: ImportedFilter[] }>();
   for (const content of reached) {
     // A redirect to the path with a slash comes before passwords.
-    if (content.ended) continue;
+    if (content.ended && !content.loops) continue;
     const { fallback } = content;
     let isClosed = content.closed;
     const own = guardsOf(blocksOf(state, content, server));
@@ -141,7 +143,8 @@ function emitExcepts(state: NginxImport, contents: readonly RegionContent[], ser
 /** The requests of a location that its own redirects leave: they come before what guards it; `null`: there are none. */
 function behindRedirects({ filter, earlier, inherited: count }: RegionContent): ImportedFilter | null {
   let rest = filter;
-  for (const { filter: redirected } of earlier.slice(count)) {
+  for (const { filter: redirected, leadsElsewhere } of earlier.slice(count)) {
+    if (!leadsElsewhere) continue;
     const { pathIncludes, pathExcludes, hostIncludes } = redirected;
     if (asksVisitor(redirected)) continue;
     if (JSON.stringify(hostIncludes) !== JSON.stringify(filter.hostIncludes)) continue;
@@ -187,7 +190,7 @@ export function emitShared(
   server: GuardedServer,
 ): void {
   const { block } = server;
-  const reached = contents.filter(({ ended }) => !ended);
+  const reached = contents.filter(({ ended, loops }) => !ended || loops);
   const isAll =
     reached.length === contents.length && contents.every(({ region }) => region.differences.length === 0);
   const groups = new Map<string, SharedList & { readonly members: RegionContent[] }>();

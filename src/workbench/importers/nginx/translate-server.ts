@@ -46,6 +46,7 @@ export function translateServer(
     const own = region.location?.block ?? [];
     const nothing = {
       ended: false,
+      loops: false,
       earlier: [],
       pass: null,
       inherited: 0,
@@ -188,6 +189,7 @@ function runLocation(
   };
   content.bindings = scope.bindings;
   if (region.location !== null) content.ended = runRewritePhase(state, block, scope);
+  content.loops = content.earlier.slice(content.inherited).some((one) => !one.leadsElsewhere);
   if (content.ended) {
     loseUnreached(state, block, 'a directive before it ends every request');
     return;
