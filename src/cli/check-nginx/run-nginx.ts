@@ -362,6 +362,8 @@ function localArguments({ name, args }: NginxDirective, { folder, portOf }: Loca
   }
   if (/^(?:fastcgi|uwsgi|scgi|grpc|memcached)_pass$/.test(name)) return ['127.0.0.1:9'];
   if (name.endsWith('_user_file')) return [join(folder, 'no-users')];
+  // Files of this machine are none of the configuration.
+  if (name === 'root' || name === 'alias') return [`${folder}/no-files/${first}`];
   if (name === 'ssl_client_certificate') return [join(folder, 'tls.crt')];
   if (name === 'proxy_cache_path') return [join(folder, 'cache'), ...rest];
   return args;
