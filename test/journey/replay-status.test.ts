@@ -325,7 +325,7 @@ describe('nginx', requires(missingProgram('nginx')), () => {
       location /office/ { allow 192.0.2.0/24; deny all; ${app} }
       location = /login { limit_req zone=login; limit_req_status 429; ${app} }
       location = /down { proxy_pass http://127.0.0.1:${await freePort()}; }
-      location ~ /\\.git { return 404; }`;
+      location ~ /\\.git { return 401; }`;
     save('site.conf', `http { ${http}\nserver { listen 80;\n${server}\n} }`);
     const readme = readFileSync(new URL('../../src/cli/README.md', import.meta.url), 'utf8');
     const format = /```nginx\n(log_format edge [^`]+)```/.exec(readme)![1]!;
@@ -362,6 +362,7 @@ describe('nginx', requires(missingProgram('nginx')), () => {
       '2 same equal: 301 by the proxy → redirect 301 by redirect/~',
       '2 same equal: 429 by the proxy → block 429 by rate_limit/~',
       '1 same equal: 403 by the proxy → block 403 by drop/~',
+      '1 same equal: 410 by the proxy → block 410 by drop/~',
       '1 same equal: 302 by the proxy → redirect 302 by redirect/~',
       '1 same equal: 403 by the proxy → block 403 by drop/~',
       '3 same forwarded: 200 by the origin → forward',
@@ -369,16 +370,14 @@ describe('nginx', requires(missingProgram('nginx')), () => {
       '1 same forwarded: 403 by the origin → forward',
       '1 same forwarded: 404 by the origin → forward',
       '1 same forwarded: 503 by the origin → forward',
-      '1 same any_refusal: 404 by the proxy → block 403 by drop/~',
-      '1 same any_refusal: 410 by the proxy → block 403 by drop/~',
+      '1 same any_refusal: 401 by the proxy → block 403 by drop/~',
       '1 same closed_there: 444 by the proxy → block 403 by drop/~',
     ]);
     expect(whole.code).toBe(0);
-    // Rules of an import answer 403.
+    // No rule answers 401.
     const strict = await report(...combined, '-f', 'site.yaml');
     expect(groupTexts(strict).filter((one) => one.includes('different'))).toEqual([
-      '1 different other_refusal: 404 → block 403 by drop/~',
-      '1 different other_refusal: 410 → block 403 by drop/~',
+      '1 different other_refusal: 401 → block 403 by drop/~',
     ]);
     expect(strict.code).toBe(1);
     const changed = async (from: string, to: string, ...args: string[]): Promise<readonly string[]> => {
@@ -406,7 +405,7 @@ describe('nginx', requires(missingProgram('nginx')), () => {
       '2 different other_redirect: 301 → redirect 308 by redirect/~',
     );
     expect(await changed('[/gone]', '[/gone, "/app/2*"]', ...combined)).toContain(
-      '1 different refused_here: 200 → block 403 by drop/~',
+      '1 different refused_here: 200 → block 410 by drop/~',
     );
   }
 });

@@ -48,8 +48,11 @@ function innerFields(schema: Schema, id: string): Markup | null {
   if (variants.length > 1) return html`${variants.map((variant) => variantFields(variant, id))}`;
   const joined = (allOf ?? []).flatMap((part) => innerFields(part, id) ?? []);
   const shapes = (anyOf ?? []).filter((part) => innerFields(part, id) !== null);
-  // Shapes may share names of fields: all but the first have their number in the anchors.
-  const numbered = shapes.map((part, index) => innerFields(part, index === 0 ? id : `${id}.${index + 1}`));
+  // Shapes may share names of fields: all but the first have their number in the anchors, and one with shapes of its own has it too.
+  const numbered = shapes.map((part, index) => {
+    const isNumbered = index > 0 || (shapes.length > 1 && part.properties === undefined);
+    return innerFields(part, isNumbered ? `${id}.${index + 1}` : id);
+  });
   if (joined.length + numbered.length > 0) return html`${joined}${numbered}`;
   if (typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0) {
     const name = 'any name';
