@@ -97,12 +97,15 @@ function* logicalLines(text: string): Generator<{ readonly line: string; readonl
 
 function readDirective(written: string, rest: string, place: string, text: string): ApacheDirective {
   const name = written.toLowerCase();
-  const args = REWRITING.includes(name) ? rewriteWords(rest) : words(rest);
+  const args = words(rest, REWRITING.includes(name));
   return { name, args, rest, place, text, block: null };
 }
 
-/** Words with quotes removed; a backslash escapes itself and the quote. */
-function words(text: string): readonly string[] {
+/**
+ * Words with quotes removed. A backslash escapes itself and the quote; `keepsEscapes`: those of mod_rewrite, whose backslashes stay but
+ * before the quote.
+ */
+function words(text: string, keepsEscapes: boolean): readonly string[] {
   const found: string[] = [];
   let at = 0;
   for (;;) {
@@ -112,28 +115,10 @@ function words(text: string): readonly string[] {
     if (quote !== null) at++;
     let word = '';
     while (at < text.length && (quote === null ? !/\s/.test(text[at]!) : text[at] !== quote)) {
-      if (text[at] === '\\' && (text[at + 1] === '\\' || (quote !== null && text[at + 1] === quote))) at++;
-      word += text[at]!;
-      at++;
-    }
-    if (quote !== null) at++;
-    found.push(word);
-  }
-}
-
-/** Words of mod_rewrite: backslashes stay, except before the quote. */
-function rewriteWords(text: string): readonly string[] {
-  const found: string[] = [];
-  let at = 0;
-  for (;;) {
-    while (at < text.length && /\s/.test(text[at]!)) at++;
-    if (at >= text.length) return found;
-    const quote = text[at] === '"' || text[at] === "'" ? text[at]! : null;
-    if (quote !== null) at++;
-    let word = '';
-    while (at < text.length && (quote === null ? !/\s/.test(text[at]!) : text[at] !== quote)) {
-      if (text[at] === '\\' && at + 1 < text.length) {
-        if (quote === null || text[at + 1] !== quote) word += '\\';
+      const isQuote = quote !== null && text[at + 1] === quote;
+      const isEscape = keepsEscapes ? at + 1 < text.length : isQuote || text[at + 1] === '\\';
+      if (text[at] === '\\' && isEscape) {
+        if (keepsEscapes && !isQuote) word += '\\';
         at++;
       }
       word += text[at]!;

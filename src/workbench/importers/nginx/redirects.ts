@@ -185,7 +185,7 @@ function emitRedirect(
   });
 }
 
-/** Whether a redirect to a target is none to the URL of a request of the scope, as far as host and path show. */
+/** Whether no request of the scope has the URL that a redirect leads to, as far as host and path show. */
 function leadsElsewhere(
   { target, preserve_path }: { readonly target: string; readonly preserve_path: boolean },
   { filter, hosts, hasOtherHosts }: RewriteScope,
@@ -193,6 +193,8 @@ function leadsElsewhere(
   const [, host = null, rest = ''] = /^(?:https?:\/\/([^/?#]*))?(.*)$/is.exec(target) ?? [];
   if (host !== null && !hosts.includes(host) && !(hasOtherHosts && hasHost(filter, host))) return true;
   const path = /^[^?#]*/.exec(rest)![0];
+  // Other spellings of a path match its filters.
+  if (/[%;\\]|\/\//.test(path)) return false;
   if (preserve_path) return path !== '' && path !== '/';
   const start = /^[^$]*/.exec(path)![0];
   const test = start === path ? equalsText(path === '' ? '/' : path) : startsWithText(start);
