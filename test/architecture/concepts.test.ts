@@ -106,7 +106,7 @@ const CONCEPTS: Readonly<Record<string, Concept>> = {
       'rules/model/record-name.ts': 'CNAME and ALIAS lead to another name',
       'rules/model/record.ts': 'the destinations of proxied types',
       'workbench/importers/cloudflare/import-cloudflare.ts': 'types that Cloudflare proxies',
-      'workbench/importers/draft.ts': 'the type of an imported origin',
+      'workbench/importers/finish-draft.ts': 'the type of an imported origin',
       'workbench/importers/apache/variables.ts': 'the variable `HTTPS` of Apache httpd',
     },
   },

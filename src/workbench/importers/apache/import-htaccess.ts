@@ -4,7 +4,8 @@
  * rules, redirects, headers.
  */
 import { normalizeName } from '../../../base/addresses/host.ts';
-import { createDraft, finishDraft, markMissing } from '../draft.ts';
+import { createDraft, markMissing } from '../draft.ts';
+import { finishDraft } from '../finish-draft.ts';
 import type { Importer } from '../importer.ts';
 import {
   type ImportedEdge,

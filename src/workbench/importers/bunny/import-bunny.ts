@@ -8,12 +8,12 @@ import {
   createDraft,
   type DraftEntry,
   type DraftOrigin,
-  finishDraft,
   markDifference,
   markMissing,
   markNeedless,
 } from '../draft.ts';
 import { bothFilters, EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
+import { finishDraft } from '../finish-draft.ts';
 import { addAlternatives } from '../guard.ts';
 import { headerFields, literalValue } from '../header-changes.ts';
 import type { Importer } from '../importer.ts';

@@ -2,17 +2,10 @@
  * Translates rulesets of Cloudflare, as its API answers them, to an edge file. The phases of Cloudflare run in another order than
  * the types of edgeplan; where that changes the outcome of a request, the report says so.
  */
-import {
-  addEntry,
-  addRule,
-  createDraft,
-  type DraftEntry,
-  finishDraft,
-  markMissing,
-  markNeedless,
-} from '../draft.ts';
+import { addEntry, addRule, createDraft, type DraftEntry, markMissing, markNeedless } from '../draft.ts';
 import type { ImportedFact } from '../facts.ts';
 import { EVERY_REQUEST, type ImportedFilter, ruleFields } from '../filter.ts';
+import { finishDraft } from '../finish-draft.ts';
 import type { Importer } from '../importer.ts';
 import {
   numberAt,

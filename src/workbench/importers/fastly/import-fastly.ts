@@ -9,16 +9,9 @@ import {
   subtractAddresses,
   uniteAddresses,
 } from '../addresses.ts';
-import {
-  addRule,
-  createDraft,
-  type DraftEntry,
-  finishDraft,
-  markDifference,
-  markMissing,
-  removeRules,
-} from '../draft.ts';
+import { addRule, createDraft, type DraftEntry, markDifference, markMissing, removeRules } from '../draft.ts';
 import { bothFilters, EVERY_REQUEST, filtersOf, type ImportedFilter, ruleFields } from '../filter.ts';
+import { finishDraft } from '../finish-draft.ts';
 import type { Importer } from '../importer.ts';
 import { numberAt, objectAt, objectsAt, readObjects, type SourceFields, textAt } from '../json-source.ts';
 import {

@@ -2,8 +2,9 @@
  * Translates a HAProxy configuration to an edge file: the frontends of http and https with their rules, and the backends that they
  * choose. Read this file first: it chooses the frontends, and walks through them and their backends in HAProxy's order.
  */
-import { createDraft, type DraftOrigin, domainOf, finishDraft } from '../draft.ts';
+import { createDraft, type DraftOrigin } from '../draft.ts';
 import { filtersOf, type ImportedCondition } from '../filter.ts';
+import { domainOf, finishDraft } from '../finish-draft.ts';
 import type { Importer, OpenIncludes } from '../importer.ts';
 import {
   type ImportedEdge,

@@ -3,16 +3,9 @@
  * request decides, as the first rule of a type does; what each product does otherwise is in its dialect.
  */
 import { normalizeName } from '../../../base/addresses/host.ts';
-import {
-  addEntry,
-  createDraft,
-  finishDraft,
-  type ImportDraft,
-  markDifference,
-  markMissing,
-  tryRule,
-} from '../draft.ts';
+import { addEntry, createDraft, type ImportDraft, markDifference, markMissing, tryRule } from '../draft.ts';
 import { dropFields, type ImportedCondition, type ImportedFilter, ruleFields } from '../filter.ts';
+import { finishDraft } from '../finish-draft.ts';
 import { addAlternatives, addGuard } from '../guard.ts';
 import type { Importer } from '../importer.ts';
 import {

@@ -3,8 +3,9 @@
  * path filters of its rules. Read this file first: it chooses the server of each host and joins those of port 80 and 443.
  */
 import { normalizeName } from '../../../base/addresses/host.ts';
-import { createDraft, domainOf, finishDraft, markDifference, markMissing } from '../draft.ts';
+import { createDraft, markDifference, markMissing } from '../draft.ts';
 import { EVERY_REQUEST } from '../filter.ts';
+import { domainOf, finishDraft } from '../finish-draft.ts';
 import type { Importer, OpenIncludes } from '../importer.ts';
 import {
   type ImportedEdge,
