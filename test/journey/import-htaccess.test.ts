@@ -152,7 +152,9 @@ describe('Apache httpd', requires(missingProgram('apache2'), OPENSSL_MISSING), (
     });
   });
 
-  test('files that are generated open nothing, and answer as Apache where the report says so', async () => {
+  test('files that are generated open nothing, and answer as Apache where the report says so', {
+    timeout: 3_600_000,
+  }, async () => {
     const targets = ['/', '/a', '/a/', '/a/b', '/b', '/ab', '/b/a.php', '/a/.x', '/c.txt?q=1', '/B'];
     const apache = await runApache('', filesOf(targets, []));
     let compared = 0;

@@ -287,7 +287,9 @@ describe('conditions beside nginx', requires(missingProgram('nginx'), OPENSSL_MI
     ).toEqual(outcomes);
   });
 
-  test('conditions that are generated open nothing, and decide alike where the report says so', async () => {
+  test('conditions that are generated open nothing, and decide alike where the report says so', {
+    timeout: 3_600_000,
+  }, async () => {
     const text = fc.constantFrom('a', 'b', 'ab', 'GET', '0', '');
     const regex = fc.constantFrom(
       '^a',

@@ -15,6 +15,8 @@ import { flatten, type RequestVariant, variantsOf } from './variants.ts';
 
 /** The most requests over hosts, paths and addresses: half a minute of them, and each path of a large configuration. */
 const MAX_PLACES = 5_000;
+/** The least targets of a host: configurations that name few paths are asked for those that sites usually have. */
+const LEAST_TARGETS = 40;
 /** The most requests with what the conditions of a configuration name. */
 const MAX_VARIANTS = 4_000;
 
@@ -22,23 +24,32 @@ const MAX_VARIANTS = 4_000;
 export function generateRequests(directives: readonly NginxDirective[]): readonly CheckedRequest[] {
   const all = flatten(directives);
   const hosts = hostsOf(all);
-  const targets = targetsOf(all);
+  const named = targetsOf(all);
+  const usual = USUAL_TARGETS.filter((target) => !named.includes(target));
   const addresses = addressesOf(all);
   const methods = ['GET', 'POST', 'DELETE'];
-  const places: CheckedRequest[] = [];
-  for (const target of targets) {
-    for (const host of hosts) {
-      for (const scheme of ['http', 'https'] as const) {
-        const request = { scheme, method: 'GET', host, target, ip: '198.18.0.1' };
-        places.push(request);
-      }
-    }
-  }
-  const plain = places.flatMap((request) => [
+  const places = placesOf(named, hosts);
+  const others = placesOf(usual.slice(0, Math.max(0, LEAST_TARGETS - named.length)), hosts);
+  const plain = [...places, ...others].flatMap((request) => [
     ...methods.map((method) => ({ ...request, method })),
     ...addresses.map((ip) => ({ ...request, ip })),
   ]);
   return [...plain.slice(0, MAX_PLACES), ...withVariants(places, addresses, variantsOf(directives))];
+}
+
+/** A request of each target, host and scheme. */
+function placesOf(targets: readonly string[], hosts: readonly string[]): readonly CheckedRequest[] {
+  return targets.flatMap((target) =>
+    hosts.flatMap((host) =>
+      (['http', 'https'] as const).map((scheme) => ({
+        scheme,
+        method: 'GET',
+        host,
+        target,
+        ip: '198.18.0.1',
+      })),
+    ),
+  );
 }
 
 /** Requests with variants; of too many, each so many places has one variant and the next place the next. */
@@ -60,6 +71,15 @@ function withVariants(
   }
   return requests;
 }
+
+/** Targets that sites usually have, those of guards and of regexes over file names among them. Notes of the report are about other spellings. */
+const USUAL_TARGETS: readonly string[] = [
+  '/admin /admin/ /login /api /api/v1/users?page=2 /wp-login.php /wp-admin/x /.env /.htaccess',
+  '/server-status /phpinfo.php /robots.txt /favicon.ico /sitemap.xml /a.css /js/app.js /img/a.jpg',
+  '/img/a.JPG /fonts/a.woff2 /a.html /a/ /a/b/c /a.php/b /a.sql /a.bak /backup.zip /cart',
+  '/account/orders /feed/ /docs/a /img/a.webp /x.json /download?file=a.pdf /search?q=a+b /old/page',
+  '/blog/2026/11/a /users/42 /static/a.svg /health /metrics',
+].flatMap((line) => line.split(' '));
 
 /** Labels of hosts that wildcards and regexes may match. */
 const LABELS = ['wild', 'a.wild', 'www', 't1', 'x-1', 'de', '1'];
