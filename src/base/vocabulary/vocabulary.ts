@@ -250,6 +250,39 @@ export const HEADER_VARIABLES = [
 ] as const;
 export type HeaderVariable = (typeof HEADER_VARIABLES)[number];
 
+/** The kinds of credentials that gateways take (semantics §15). */
+export const CREDENTIAL_KINDS = ['api_key', 'jwt'] as const;
+export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
+
+/** Where a credential of a request may be. */
+export const CREDENTIAL_PLACES = ['header', 'query', 'cookie'] as const;
+export type CredentialPlace = (typeof CREDENTIAL_PLACES)[number];
+
+/**
+ * Why the credentials of a request name no consumer. `missing`: the request has none. `doubled`: one place has several.
+ * `conflict`: two of them name different consumers. For logs and traces; answers to visitors have none of these words.
+ */
+export const IDENTITY_FAILURES = [
+  'missing',
+  'doubled',
+  'conflict',
+  'too_long',
+  'malformed',
+  'unknown_key',
+  'expired',
+  'not_yet_valid',
+  'wrong_issuer',
+  'wrong_audience',
+  'wrong_algorithm',
+  'wrong_type',
+  'wrong_signature',
+  'unknown_key_id',
+  'no_keys',
+  'claim_missing',
+  'unknown_consumer',
+] as const;
+export type IdentityFailure = (typeof IDENTITY_FAILURES)[number];
+
 export const RECORD_SCHEMES = ['Default', 'Auto', 'Http', 'Https'] as const;
 
 /**

@@ -3,6 +3,21 @@
  * value in any field and still answers with a decision.
  */
 import { utf8Bytes } from '../../base/octets/octets.ts';
+import type { CredentialKind, IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
+
+/** Whose request it is, as the embedder has verified its credentials (semantics §15). */
+export interface Identity {
+  /** The username of the consumer that the valid credentials name; `null`: they name none. */
+  readonly consumer: string | null;
+  /** Which kinds of credentials are valid; absent: those that the gateway demands. */
+  readonly verified?: readonly CredentialKind[] | undefined;
+  /** Claims of the token; absent: it has none. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
+  /** Scopes that the token has; those of the consumer itself come from the plan. Absent: none. */
+  readonly scopes?: readonly string[] | undefined;
+  /** Why a credential is refused, or that the request has none. Absent, `null`: all that it carries are valid. */
+  readonly failure?: IdentityFailure | null | undefined;
+}
 
 export interface EdgeRequest {
   /** `http` or `https`, also with the colon of `new URL(…).protocol`; anything else is read as `https`. */
@@ -52,6 +67,8 @@ export interface EdgeRequest {
    * place of the id if the rule or record has one.
    */
   readonly cleared?: readonly string[] | undefined;
+  /** Absent, `null`: no credentials were verified; a gateway that demands some refuses the request. */
+  readonly identity?: Identity | null | undefined;
 }
 
 // The body of a request as waf rules inspect it.

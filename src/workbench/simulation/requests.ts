@@ -5,9 +5,10 @@
 import { isAsn } from '../../base/addresses/asn.ts';
 import { quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { MAX_ASN } from '../../base/vocabulary/limits.ts';
+import { CREDENTIAL_KINDS, IDENTITY_FAILURES } from '../../base/vocabulary/vocabulary.ts';
 import type { Decision } from '../../engine/evaluator/decision.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
-import type { EdgeRequest } from '../../engine/evaluator/request.ts';
+import type { EdgeRequest, Identity } from '../../engine/evaluator/request.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { isMapping } from '../../rules/files/yaml.ts';
 import { nearest } from '../../rules/model/nearest.ts';
@@ -60,6 +61,7 @@ const SHAPES: Readonly<Record<keyof EdgeRequest, Shape>> = {
   bodyTruncated: { is: 'true or false', accepts: (value) => typeof value === 'boolean' },
   now: { is: 'milliseconds since the epoch, a number', accepts: Number.isFinite },
   cleared: { is: 'a list of texts such as ["captcha/9"]', accepts: isTexts },
+  identity: { is: 'null, or an object like {"consumer":"acme","scopes":["read"]}', accepts: isIdentity },
 };
 const NAMES = Object.keys(SHAPES) as readonly (keyof EdgeRequest)[];
 
@@ -69,6 +71,25 @@ function isBot(value: unknown): boolean {
   if (!isMapping(value) || Object.keys(value).some((key) => key !== 'kind' && key !== 'verified'))
     return false;
   return isText(value['kind']) && ['boolean', 'undefined'].includes(typeof value['verified']);
+}
+
+const IDENTITY: Readonly<Record<keyof Identity, (value: unknown) => boolean>> = {
+  consumer: MAYBE_TEXT.accepts,
+  verified: (value) => isTexts(value) && (value as string[]).every((kind) => isOneOf(CREDENTIAL_KINDS, kind)),
+  claims: isMapping,
+  scopes: isTexts,
+  failure: (value) => value === null || isOneOf(IDENTITY_FAILURES, value),
+};
+
+function isOneOf(list: readonly string[], value: unknown): boolean {
+  return isText(value) && list.includes(value as string);
+}
+
+/** `null`, or an object with `consumer` and optionally what was verified. */
+function isIdentity(value: unknown): boolean {
+  if (value === null) return true;
+  if (!isMapping(value) || !Object.hasOwn(value, 'consumer')) return false;
+  return Object.entries(value).every(([name, field]) => IDENTITY[name as keyof Identity]?.(field) === true);
 }
 
 /** The first mistake in the fields of a line; `null` when there is none. An absent field is unknown. */
