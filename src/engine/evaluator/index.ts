@@ -22,6 +22,15 @@ export {
 } from './edge-settings.ts';
 export { type Evaluator, type EvaluatorOptions, loadPlan } from './evaluate.ts';
 export { type OpenedList, type OpenListOptions, openList } from './lists.ts';
+export { type FindList, openPlanPart, type PlanPart } from './plan-parts.ts';
+export {
+  type OpenedRegistry,
+  openRegistry,
+  type RegisteredConsumer,
+  type RegisteredIssuer,
+  type RegisteredKey,
+  type RegisteredUsagePlan,
+} from './registry.ts';
 export type { EdgeRequest } from './request.ts';
 export type { OriginStates } from './run.ts';
 export type {
