@@ -16,9 +16,9 @@ import {
   type Plan,
   RECORD,
 } from '../plan/layout.ts';
+import type { OpenedRegistry } from '../plan/open-registry.ts';
 import { hasText, type OpenedList, piecesMatch } from './lists.ts';
 import { createConditions, type LoadedConditions } from './loaded-conditions.ts';
-import type { OpenedRegistry } from './registry.ts';
 
 /** A pattern ready to run. */
 interface LoadedMatcher {

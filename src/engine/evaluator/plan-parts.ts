@@ -4,9 +4,9 @@
  */
 import { LIST_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import { decodeString, LIST, listDigest, NONE, type Plan, PlanFault } from '../plan/layout.ts';
+import { isRegistry, type OpenedRegistry, openRegistry } from '../plan/open-registry.ts';
 import { REGISTRY_KIND } from '../plan/registry.ts';
 import { type OpenedList, type OpenListOptions, openList } from './lists.ts';
-import { isRegistry, type OpenedRegistry, openRegistry } from './registry.ts';
 
 /** A list or a registry. */
 export type PlanPart = OpenedList | OpenedRegistry;

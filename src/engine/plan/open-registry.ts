@@ -1,9 +1,9 @@
 /**
- * Opened registries (layout: `engine/plan/registry.ts`): whose a key is, which consumer a claim names, what a token issuer demands. A
+ * Opened registries (layout: `registry.ts`): whose a key is, which consumer a claim names, what a token issuer demands. A
  * registry is opened once and shared by all evaluators whose plans refer to it; a consumer is decoded at its first use.
  */
-import { NONE, PlanFault } from '../plan/layout.ts';
-import { hashOn, hashPlace, hashStart, ROW_MASK } from '../plan/lists.ts';
+import { NONE, PlanFault } from './layout.ts';
+import { hashOn, hashPlace, hashStart, ROW_MASK } from './lists.ts';
 import {
   CONSUMER_FLAG,
   CONSUMER_ROW,
@@ -18,10 +18,7 @@ import {
   type RegisteredIssuer,
   registryChecksum,
   STRING_ROW,
-} from '../plan/registry.ts';
-import type { OpenListOptions } from './lists.ts';
-
-export type { RegisteredIssuer } from '../plan/registry.ts';
+} from './registry.ts';
 
 /** A consumer as gateways use it. */
 export interface RegisteredConsumer {
@@ -81,6 +78,12 @@ export interface OpenedRegistry {
   usagePlan(name: string): RegisteredUsagePlan | null;
 }
 
+/** What the caller knows about the octets. */
+interface OpenRegistryOptions {
+  /** Skip the checksum and the checks of the tables for octets that this process has checked before. */
+  readonly trusted?: boolean;
+}
+
 /** The parts of a sealed registry. */
 interface Parts {
   readonly words: Uint32Array;
@@ -100,7 +103,10 @@ export function isRegistry(bytes: Uint8Array): boolean {
  * does not start on an 8-byte boundary).
  * @throws PlanFault naming what was found and what this build reads
  */
-export function openRegistry(bytes: Uint8Array, { trusted = false }: OpenListOptions = {}): OpenedRegistry {
+export function openRegistry(
+  bytes: Uint8Array,
+  { trusted = false }: OpenRegistryOptions = {},
+): OpenedRegistry {
   const parts = partsOf(bytes, trusted);
   if (!trusted) checkParts(parts);
   const issuers = new Map(issuersOf(parts).map((issuer) => [issuer.name, issuer]));
