@@ -1,13 +1,12 @@
 /** Bounds of OpenAPI documents. Each has a message that names it. */
+import { MAX_OPERATIONS } from '../../base/vocabulary/limits.ts';
 
 /** Maximum size, in octets: the documents of the largest public APIs that one gateway may serve have two to four megabytes. */
 export const MAX_SCHEMA_OCTETS = 5_242_880;
 /** Maximum nesting depth of lists and mappings: schemas inside of schemas come to some 40 in public documents. */
 export const MAX_SCHEMA_DEPTH = 128;
-/** Maximum number of operations, which is that of a gateway. */
-export const MAX_SCHEMA_OPERATIONS = 2_000;
-/** Maximum number of paths: as many as operations, since a path without one has no effect. */
-export const MAX_SCHEMA_PATHS = 2_000;
+/** Maximum number of paths: as many as a gateway has operations, since a path without one has no effect. */
+export const MAX_SCHEMA_PATHS = MAX_OPERATIONS;
 /** Maximum number of fields of a path item: methods, `x-` extensions and the five others that OpenAPI has. */
 export const MAX_ITEM_FIELDS = 64;
 /** Maximum number of references from a path to its path item: one, where no generator is at fault. */
@@ -16,10 +15,6 @@ export const MAX_REFERENCE_DEPTH = 8;
 export const MAX_REFERENCE_CHARACTERS = 4_096;
 /** Maximum length, in characters, of a path: as of a path entry of rules. */
 export const MAX_TEMPLATE_CHARACTERS = 1_024;
-/** Maximum length, in characters, of an `operationId`, a tag or a scope: generated names take some 100. */
-export const MAX_NAME_CHARACTERS = 256;
-/** Maximum number of tags of an operation, and of scopes that it needs: as many as a consumer has scopes. */
-export const MAX_OPERATION_NAMES = 64;
 /** Maximum number of alternatives in `security`, and of schemes in one of them. */
 export const MAX_ALTERNATIVES = 64;
 /** Maximum number of `servers`. */

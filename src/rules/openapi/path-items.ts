@@ -4,7 +4,9 @@
  */
 import { type FieldPath, formatPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { isObject } from '../../base/text/json-object.ts';
-import { MAX_ITEM_FIELDS, MAX_SCHEMA_OPERATIONS, MAX_SCHEMA_PATHS } from './limits.ts';
+import { MAX_METHOD_CHARACTERS, MAX_OPERATIONS } from '../../base/vocabulary/limits.ts';
+import { TOKEN } from '../model/fields.ts';
+import { MAX_ITEM_FIELDS, MAX_SCHEMA_PATHS } from './limits.ts';
 import { followReferences, type Located, type Reading } from './references.ts';
 import { nameProblem, type OperationSecurity, readNames, type SecurityReader } from './security.ts';
 import { readBasePaths } from './servers.ts';
@@ -39,8 +41,6 @@ const METHODS: ReadonlyMap<string, string> = new Map(
 );
 /** The other fields of a path item. */
 const OTHER_FIELDS: readonly string[] = ['$ref', 'summary', 'description', 'parameters', 'servers'];
-/** A method (RFC 9110 §9.1) that is no longer than those that rules take. */
-const METHOD = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,32}$/;
 
 /** The state of reading the paths of one document. */
 interface PathsReading extends Reading {
@@ -86,8 +86,8 @@ export function readPathItems(
     }
     shapes.set(read.shape, template);
     readPathItem(template, paths[template], state);
-    if (state.operations.length > MAX_SCHEMA_OPERATIONS) {
-      const message = `must describe at most ${MAX_SCHEMA_OPERATIONS} operations`;
+    if (state.operations.length > MAX_OPERATIONS) {
+      const message = `must describe at most ${MAX_OPERATIONS} operations`;
       const remedy = 'divide the document among several gateways';
       report.add('error', ['paths'], { code: 'too_many', message, found: null, remedy });
       break;
@@ -184,7 +184,8 @@ function additional(value: unknown, path: FieldPath, report: Reading['report']):
   const valid: WrittenOperation[] = [];
   for (const method of names) {
     const at = [...path, method];
-    if (METHOD.test(method)) valid.push({ method, value: value[method], path: at });
+    if (TOKEN.test(method) && method.length <= MAX_METHOD_CHARACTERS)
+      valid.push({ method, value: value[method], path: at });
     else report.add('error', at, { code: 'invalid_token', message: 'is no method', found: null });
   }
   return valid;
@@ -221,7 +222,7 @@ function readOperation(
 
 /** An `operationId` that no other operation has; `null`: it has a mistake, which is reported. */
 function readId(id: unknown, path: FieldPath, { ids, report }: PathsReading): string | null {
-  const problem = nameProblem(id);
+  const problem = nameProblem(id, 'ids');
   if (problem !== null || typeof id !== 'string') {
     if (problem !== null) report.add('error', path, { ...problem, found: quoteValue(id) });
     return null;

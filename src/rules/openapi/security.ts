@@ -8,9 +8,10 @@
  */
 import { type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { isObject } from '../../base/text/json-object.ts';
+import { MAX_OPERATION_NAME, MAX_OPERATION_NAMES } from '../../base/vocabulary/limits.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Report } from '../model/report.ts';
-import { MAX_ALTERNATIVES, MAX_NAME_CHARACTERS, MAX_OPERATION_NAMES } from './limits.ts';
+import { MAX_ALTERNATIVES } from './limits.ts';
 import { followReferences, type Reading } from './references.ts';
 
 /** What an operation needs; `auth: null`: the document does not say. */
@@ -192,21 +193,27 @@ export function readNames(
   }
   const names = new Set<string>();
   for (const [index, name] of value.entries()) {
-    const problem = nameProblem(name);
+    const problem = nameProblem(name, what);
     if (problem === null) names.add(name);
     else report.add('error', [...path, index], { ...problem, found: quoteValue(name) });
   }
   return [...names];
 }
 
+/** A scope (RFC 6749 §3.3), as gateways compare it. */
+const SCOPE = /^[!#-[\]-~]+$/;
+
 /** What is wrong with an `operationId`, a tag or a scope; `null`: nothing. */
 export function nameProblem(
   name: unknown,
+  what: 'scopes' | 'tags' | 'ids',
 ): { readonly code: 'invalid_type' | 'openapi_name'; readonly message: string } | null {
   if (typeof name !== 'string') return { code: 'invalid_type', message: 'must be text' };
-  if (name === '' || name.length > MAX_NAME_CHARACTERS)
-    return { code: 'openapi_name', message: `must have 1 to ${MAX_NAME_CHARACTERS} characters` };
+  if (name === '' || name.length > MAX_OPERATION_NAME)
+    return { code: 'openapi_name', message: `must have 1 to ${MAX_OPERATION_NAME} characters` };
   if (/[\u0000-\u001f\u007f-\u009f\p{Cs}]/u.test(name))
     return { code: 'openapi_name', message: 'must have no control character and no half of a character' };
+  if (what === 'scopes' && !SCOPE.test(name))
+    return { code: 'openapi_name', message: 'must be visible ASCII without `"`, `\\` and blanks' };
   return null;
 }
