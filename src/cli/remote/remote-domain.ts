@@ -1,7 +1,7 @@
 /** Reads a domain of a server over the API. */
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { MAX_NAMED_ENTRIES } from '../../base/vocabulary/limits.ts';
-import { type ListKind, RULE_TYPES, ruleSlug } from '../../base/vocabulary/vocabulary.ts';
+import { type ListKind, RULE_TYPES, typePath } from '../../base/vocabulary/vocabulary.ts';
 import { SETTING_NAMES } from '../../rules/model/domain.ts';
 import { readEntries } from '../../rules/model/lists.ts';
 import { parseRecord, parseRule } from '../../rules/model/parse.ts';
@@ -63,7 +63,7 @@ export function listPath(domain: string, name = ''): string {
 
 /** The path of the rules of a type, or of one of them. */
 export function rulePath(domain: string, type: Rule['type'], id?: number): string {
-  return domainPath(domain, `/rules/${ruleSlug(type)}/${id ?? ''}`);
+  return domainPath(domain, `/${typePath(type)}/${id ?? ''}`);
 }
 
 /**

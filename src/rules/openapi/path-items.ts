@@ -7,7 +7,7 @@ import { isObject } from '../../base/text/json-object.ts';
 import { MAX_METHOD_CHARACTERS, MAX_OPERATIONS } from '../../base/vocabulary/limits.ts';
 import { TOKEN } from '../model/fields.ts';
 import { MAX_ITEM_FIELDS, MAX_SCHEMA_PATHS } from './limits.ts';
-import { followReferences, type Located, type Reading } from './references.ts';
+import { type DocumentReading, followReferences, type Located } from './references.ts';
 import { nameProblem, type OperationSecurity, readNames, type SecurityReader } from './security.ts';
 import { readBasePaths } from './servers.ts';
 import { readTemplate } from './templates.ts';
@@ -43,7 +43,7 @@ const METHODS: ReadonlyMap<string, string> = new Map(
 const OTHER_FIELDS: readonly string[] = ['$ref', 'summary', 'description', 'parameters', 'servers'];
 
 /** The state of reading the paths of one document. */
-interface PathsReading extends Reading {
+interface PathsReading extends DocumentReading {
   readonly security: SecurityReader;
   /** What an operation without `security` of its own needs. */
   readonly preset: OperationSecurity;
@@ -174,7 +174,11 @@ function checkServers(servers: unknown, path: FieldPath, { basePaths, report }: 
 }
 
 /** `additionalOperations` of OpenAPI 3.2: operations by method, as it is sent. */
-function additional(value: unknown, path: FieldPath, report: Reading['report']): readonly WrittenOperation[] {
+function additional(
+  value: unknown,
+  path: FieldPath,
+  report: DocumentReading['report'],
+): readonly WrittenOperation[] {
   const names = isObject(value) ? Object.keys(value) : [];
   if (!isObject(value) || names.length > MAX_ITEM_FIELDS) {
     const message = `must be an object of at most ${MAX_ITEM_FIELDS} operations by their methods`;

@@ -9,7 +9,7 @@ import { type FieldPath, hasErrors, quoteValue } from '../../base/diagnostics/di
 import { isObject } from '../../base/text/json-object.ts';
 import { createReport, type Report } from '../model/report.ts';
 import { type LocatedOperation, readPathItems } from './path-items.ts';
-import type { Reading } from './references.ts';
+import type { DocumentReading } from './references.ts';
 import { createSecurityReader } from './security.ts';
 import { readBasePaths } from './servers.ts';
 
@@ -32,7 +32,7 @@ export function readOpenApi(document: unknown): OpenApiDocument {
   const report = createReport();
   const version = readVersion(document, report);
   if (version === null || !isObject(document)) return { ok: false, diagnostics: report.diagnostics() };
-  const reading: Reading = { root: document, report };
+  const reading: DocumentReading = { root: document, report };
   const security = createSecurityReader(reading);
   const preset =
     document['security'] === undefined

@@ -14,7 +14,7 @@ export interface Located {
 }
 
 /** The document and the mistakes found in it. */
-export interface Reading {
+export interface DocumentReading {
   readonly root: Readonly<Record<string, unknown>>;
   readonly report: Report;
 }
@@ -23,7 +23,10 @@ export interface Reading {
  * The object and those that its `$ref` leads to, in order; the last has no `$ref`. `null`: a reference is wrong, which is reported
  * at that reference.
  */
-export function followReferences(start: Located, { root, report }: Reading): readonly Located[] | null {
+export function followReferences(
+  start: Located,
+  { root, report }: DocumentReading,
+): readonly Located[] | null {
   const layers: Located[] = [start];
   const seen: string[] = [];
   for (let layer = start; Object.hasOwn(layer.value, '$ref'); ) {
@@ -55,7 +58,7 @@ export function followReferences(start: Located, { root, report }: Reading): rea
 /** The object that a reference names, or why it names none. */
 function targetOf(
   reference: unknown,
-  root: Reading['root'],
+  root: DocumentReading['root'],
 ): Located | { readonly message: string; readonly remedy?: string } {
   if (typeof reference !== 'string') return { message: 'must be text' };
   if (reference.length > MAX_REFERENCE_CHARACTERS)

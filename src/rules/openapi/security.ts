@@ -12,7 +12,7 @@ import { MAX_OPERATION_NAME, MAX_OPERATION_NAMES } from '../../base/vocabulary/l
 import { nearest } from '../model/nearest.ts';
 import type { Report } from '../model/report.ts';
 import { MAX_ALTERNATIVES } from './limits.ts';
-import { followReferences, type Reading } from './references.ts';
+import { type DocumentReading, followReferences } from './references.ts';
 
 /** What an operation needs; `auth: null`: the document does not say. */
 export interface OperationSecurity {
@@ -36,7 +36,7 @@ const SCHEME_TYPES: Readonly<Record<string, boolean>> = {
 };
 
 /** Creates the reader, which has the security schemes of the document. */
-export function createSecurityReader(reading: Reading): SecurityReader {
+export function createSecurityReader(reading: DocumentReading): SecurityReader {
   const { report } = reading;
   const schemes = readSchemes(reading);
   let warned = false;
@@ -62,7 +62,7 @@ export function createSecurityReader(reading: Reading): SecurityReader {
 }
 
 /** Types of the document's schemes by name; `null`: the scheme has a mistake, which is reported. */
-function readSchemes(reading: Reading): ReadonlyMap<string, string | null> {
+function readSchemes(reading: DocumentReading): ReadonlyMap<string, string | null> {
   const { root, report } = reading;
   const components = root['components'];
   const written = isObject(components) ? components['securitySchemes'] : undefined;
