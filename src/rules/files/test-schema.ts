@@ -422,6 +422,7 @@ export const FILE_ORDER = [
   'entitlements',
   'lists',
   'records',
+  'gateways',
   'rules',
   'defaults',
   'tests',

@@ -3,8 +3,8 @@
  * `schema` are replaced; the others stay, and one of them takes the place of an operation of the document with its method and path.
  */
 import { z } from 'zod';
-import { parseTemplate, templateShape } from '../../../base/paths/path-template.ts';
 import type { Operation } from '../../../rules/model/types.ts';
+import { joinOperations, operationPlaces } from '../../../rules/openapi/join-operations.ts';
 import type { SchemaOperation } from '../../../rules/openapi/path-items.ts';
 import type { ReadSchema, SchemaNote } from '../../compute/job.ts';
 
@@ -26,45 +26,24 @@ export function compareSchema(
   document: readonly SchemaOperation[],
 ): SchemaChanges {
   const others = before.filter(({ source }) => source !== 'schema');
-  const taken = new Set(others.flatMap(placesOf));
+  const { taken, overridden } = joinOperations(others, document);
   const had = new Map(
-    before.flatMap((one) => (one.source === 'schema' ? placesOf(one).map((place) => [place, one]) : [])),
+    before
+      .filter(({ source }) => source === 'schema')
+      .flatMap((one) => operationPlaces(one).map((place) => [place, one] as const)),
   );
-  const fresh: SchemaOperation[] = [];
-  const found = {
-    added: [] as string[],
-    removed: [] as string[],
-    changed: [] as string[],
-    overridden: [] as string[],
+  const has = new Map(taken.flatMap((one) => operationPlaces(one).map((place) => [place, one] as const)));
+  const changed = [...has].filter(([place, one]) => {
+    const earlier = had.get(place);
+    return earlier !== undefined && contentOf(earlier) !== contentOf(one);
+  });
+  return {
+    operations: [...others, ...(taken as readonly Operation[])],
+    added: [...has].filter(([place]) => !had.has(place)).map(([, one]) => textOf(one)),
+    removed: [...had].filter(([place]) => !has.has(place)).map(([, one]) => textOf(one)),
+    changed: changed.map(([, one]) => textOf(one)),
+    overridden: overridden.map(textOf),
   };
-  const places = new Set<string>();
-  for (const operation of document) {
-    const [place] = placesOf(operation);
-    const text = textOf(operation);
-    if (taken.has(place!)) {
-      found.overridden.push(text);
-      continue;
-    }
-    fresh.push(operation);
-    places.add(place!);
-    const earlier = had.get(place!);
-    if (earlier === undefined) found.added.push(text);
-    else if (contentOf(earlier) !== contentOf(operation)) found.changed.push(text);
-  }
-  for (const [place, one] of had) if (!places.has(place)) found.removed.push(textOf(one));
-  return { operations: [...others, ...fresh.map(stored)], ...found };
-}
-
-/** The operation as the form takes it. */
-function stored(operation: SchemaOperation): Operation {
-  return operation as Operation;
-}
-
-/** Method and shape of the template, for each method. */
-function placesOf({ methods, path }: Pick<Operation, 'methods' | 'path'>): readonly string[] {
-  const parsed = parseTemplate(path);
-  const shape = parsed.ok ? templateShape(parsed.segments) : path;
-  return methods.map((method) => `${method} ${shape}`);
 }
 
 /** `GET /orders/{id}`. */
