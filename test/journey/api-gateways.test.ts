@@ -69,6 +69,16 @@ describe.each(testDatabases())('gateways on $kind', (database) => {
     expect((await subject.ask('GET', one)).status).toBe(404);
   });
 
+  test('`null` removes an optional field of a gateway', async () => {
+    const cors = { allow_origins: ['https://app.example.com'] };
+    const one = `/gateways/${await add({ cors, upstream_headers: { set: { 'X-A': 'b' } } })}`;
+    const changed = await good('PUT', one, { cors: null });
+    expect(changed.body).not.toHaveProperty('cors');
+    expect(changed.body).toHaveProperty('upstream_headers');
+    expect((await good('PUT', one, { upstream_headers: null })).body).not.toHaveProperty('upstream_headers');
+    expect((await subject.ask('PUT', one, { name: null })).status).toBe(400);
+  });
+
   test('batches of gateways are at `gateways/`', async () => {
     const creates = [{ auth: AUTH }, { auth: {} }];
     const made = await good('POST', '/gateways/batch-create', { creates });
