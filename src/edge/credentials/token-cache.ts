@@ -4,6 +4,7 @@
  * gateway that does not take this issuer, has none.
  */
 import { LRUCache } from 'lru-cache';
+import type { IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
 import type { OpenedRegistry, RegisteredIssuer } from '../../engine/evaluator/registry.ts';
 import type { Identity } from '../../engine/evaluator/request.ts';
 import { MAX_REFUSED, REFUSED_MS, TOKEN_OVERHEAD, VERIFIED_MS, VERIFIED_OCTETS } from './limits.ts';
@@ -15,6 +16,9 @@ interface CachedToken {
   readonly from: number;
   readonly until: number;
 }
+
+/** Why a signature is refused; `null`: a key of the issuer made it. */
+export type SignatureResult = Promise<IdentityFailure | null>;
 
 /** What a token is found by. */
 export interface TokenKey {
@@ -37,8 +41,8 @@ export interface TokenCache {
   /** The verdict about a token of one of the issuers; `null`: none is cached. */
   find(key: TokenKey, issuers: readonly RegisteredIssuer[], now: number): Identity | null;
   add(key: TokenKey, verdict: TokenVerdict, now: number): void;
-  /** The verification of the same token that runs, else the one that `start` starts. */
-  join(key: TokenKey, issuer: RegisteredIssuer, start: () => Promise<Identity>): Promise<Identity>;
+  /** The result of the verification of the same signature that runs, else of the one that `start` starts. */
+  join(key: TokenKey, issuer: RegisteredIssuer, start: () => SignatureResult): SignatureResult;
 }
 
 export function createTokenCache(): TokenCache {

@@ -46,8 +46,8 @@ export function createTokenVerifier(sha256: Sha256): TokenVerifier {
     const issuer = issuerOf(read.claims, issuers);
     if (isFailure(issuer)) return refusedFor(issuer);
     const { registry } = key;
-    return cache.join(key, issuer, async () => {
-      const failure = await signatureFailure(read, claimed, { issuer, importKey });
+    const verified = cache.join(key, issuer, () => signatureFailure(read, claimed, { issuer, importKey }));
+    return verified.then((failure) => {
       const identity =
         failure === null ? identityOf(read.claims, { issuer, registry, now }) : refusedFor(failure);
       const expiresAt = Number(read.claims['exp']) * 1_000;

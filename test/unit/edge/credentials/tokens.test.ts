@@ -222,7 +222,7 @@ describe('several issuers', () => {
     expect(await judge(named, { issuers })).toEqual(refused('unknown_key_id'));
   });
 
-  test('of one name are told apart by audience', async () => {
+  test('of one name are divided by audience', async () => {
     const twin = { ...LOGIN, name: 'twin', audiences: ['https://twin.example'], consumerClaim: 'azp' };
     const both = [LOGIN, twin];
     const forTwin = token({ aud: 'https://twin.example', azp: 'lab' });
