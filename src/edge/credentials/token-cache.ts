@@ -48,10 +48,7 @@ export interface TokenCache {
 export function createTokenCache(): TokenCache {
   const verified = new LRUCache<string, CachedToken>({ maxSize: VERIFIED_OCTETS });
   const refused = new LRUCache<string, CachedToken>({ max: MAX_REFUSED });
-  const running = new Map<
-    string,
-    { readonly issuer: RegisteredIssuer; readonly result: Promise<Identity> }
-  >();
+  const running = new Map<string, { readonly issuer: RegisteredIssuer; readonly result: SignatureResult }>();
   const numbers = new WeakMap<OpenedRegistry, number>();
   let next = 0;
 
