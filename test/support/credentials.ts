@@ -21,6 +21,18 @@ export interface RegistryContent {
   readonly issuers?: readonly RegisteredIssuer[];
 }
 
+const CONSUMER = {
+  customId: null,
+  group: null,
+  labels: [],
+  metadata: {},
+  enabled: true,
+  usagePlan: null,
+  acl: [],
+  scopes: [],
+  expiresAt: null,
+};
+
 export function registryOf({
   keys = {},
   expiries = {},
@@ -29,7 +41,7 @@ export function registryOf({
 }: RegistryContent): OpenedRegistry {
   const usernames = new Set([...consumers, ...Object.values(keys)]);
   const byDigest = new Map(Object.entries(keys).map(([text, username]) => [hexOf(text), { text, username }]));
-  const consumer = (username: string) => (usernames.has(username) ? { username } : null);
+  const consumer = (username: string) => (usernames.has(username) ? { ...CONSUMER, username } : null);
   return {
     octets: 0,
     consumer,
@@ -39,8 +51,9 @@ export function registryOf({
       const found = byDigest.get(id);
       if (found === undefined) return null;
       const { text, username } = found;
-      return { consumer: { username }, id: id.slice(0, 8), expiresAt: expiries[text] ?? null };
+      return { consumer: { ...CONSUMER, username }, id: id.slice(0, 8), expiresAt: expiries[text] ?? null };
     },
+    usagePlan: () => null,
     issuer: (name) => issuers.find((issuer) => issuer.name === name) ?? null,
   };
 }

@@ -53,7 +53,7 @@ function hasRequired(claims: JsonMembers, { requiredClaims }: RegisteredIssuer):
   return Object.entries(requiredClaims).every(([name, wanted]) => {
     const claim = claims[name];
     const values: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
-    return values.some((value) => textOf(value) === wanted);
+    return values.some((value) => textOf(value) === String(wanted));
   });
 }
 

@@ -40,9 +40,12 @@ export interface ClaimedKey {
 /** The keys that may have made a token's signature, a few; a failure: there are none. */
 export function fittingKeys(
   { alg, kid }: ClaimedKey,
-  { keys, algorithms }: Pick<RegisteredIssuer, 'keys' | 'algorithms'>,
+  issuer: Pick<RegisteredIssuer, 'keys' | 'algorithms'>,
 ): readonly JsonMembers[] | IdentityFailure {
   const kind = ALGORITHMS.get(alg);
+  const algorithms: readonly string[] = issuer.algorithms;
+  // Read as JSON of any kind: registries come from a control plane of any version.
+  const keys = issuer.keys as readonly object[] as readonly JsonMembers[];
   if (kind === undefined || !algorithms.includes(alg)) return 'wrong_algorithm';
   if (keys.length === 0) return 'no_keys';
   const named = kid === null ? keys : keys.filter((key) => key['kid'] === kid);

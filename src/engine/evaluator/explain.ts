@@ -5,13 +5,8 @@
  */
 import { hostMistake } from '../../base/addresses/host.ts';
 import { targetMistake } from '../../base/paths/path.ts';
-import {
-  APPLICATION_HOST,
-  DOMAIN_STATUSES,
-  RULE_TYPES,
-  type RuleType,
-} from '../../base/vocabulary/vocabulary.ts';
-import { FLAG, META, SLOT, typeIndex } from '../plan/layout.ts';
+import { APPLICATION_HOST, DOMAIN_STATUSES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
+import { FLAG, META, ruleTypeOf, SLOT, typeIndex } from '../plan/layout.ts';
 import { botText, type RuleReason, type Settled } from './checks.ts';
 import type { Decision, Match } from './decision.ts';
 import { EXEMPT, exemptionsOf, isWithin } from './facts.ts';
@@ -200,7 +195,7 @@ function typeRules(account: Account, name: Phase, type: RuleType): readonly Rule
 function ruleTrace(account: Account, name: Phase, slot: number): RuleTrace {
   const { context } = account;
   const flags = slotWord(context, slot, SLOT.flags);
-  const type = RULE_TYPES[flags & FLAG.type]!;
+  const type = ruleTypeOf(flags);
   const judged = checksOf(context, slot);
   const base = {
     ...refOf(context, slot),

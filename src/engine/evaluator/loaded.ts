@@ -18,6 +18,7 @@ import {
 } from '../plan/layout.ts';
 import { hasText, type OpenedList, piecesMatch } from './lists.ts';
 import { createConditions, type LoadedConditions } from './loaded-conditions.ts';
+import type { OpenedRegistry } from './registry.ts';
 
 /** A pattern ready to run. */
 interface LoadedMatcher {
@@ -40,6 +41,8 @@ export interface LoadedPlan {
   readonly conditions: LoadedConditions | null;
   /** By the numbers of their rows in the plan. */
   readonly lists: readonly OpenedList[];
+  /** The consumers of gateways; `null`: the plan names no registry. */
+  readonly registry: OpenedRegistry | null;
   /** The last three texts that regexes ran over, latest first: a host, a path, a path without parameters. */
   readonly recent: [RegexMemo, RegexMemo, RegexMemo];
 }
@@ -54,11 +57,17 @@ interface RegexMemo {
 }
 
 /** An opened plan of which nothing is decoded yet. @param lists those that its rules name, in the order of their rows */
-export function createLoaded(plan: Plan, revision: number, lists: readonly OpenedList[] = []): LoadedPlan {
+export function createLoaded(
+  plan: Plan,
+  revision: number,
+  lists: readonly OpenedList[] = [],
+  registry: OpenedRegistry | null = null,
+): LoadedPlan {
   const patterns = plan.dfas.length === 0 ? 0 : plan.patterns.length / PATTERN.size;
   const memo = (): RegexMemo => ({ text: '', round: 1, verdicts: new Float64Array(patterns) });
   const conditions = createConditions(plan);
-  return { plan, revision, texts: [], matchers: [], conditions, lists, recent: [memo(), memo(), memo()] };
+  const recent: LoadedPlan['recent'] = [memo(), memo(), memo()];
+  return { plan, revision, texts: [], matchers: [], conditions, lists, registry, recent };
 }
 
 /** The plan's string at index `number`, decoded once and cached. */

@@ -15,6 +15,7 @@ import { captcha, captchaNote, captchaOfRecord } from './phases/captcha.ts';
 import { drop, dropExplanation } from './phases/drop.ts';
 import { type ErrorResponse, errorPage, errorPageExplanation } from './phases/error-page.ts';
 import { fingerprint, fingerprintExplanation } from './phases/fingerprint.ts';
+import { finishAdmitted, gateway, gatewayExplanation } from './phases/gateway.ts';
 import { headers, headersExplanation } from './phases/headers.ts';
 import {
   origin,
@@ -60,7 +61,7 @@ interface PhaseRow {
   readonly note: NonNullable<PhaseParts['note']> | null;
 }
 
-const { acme, pinned, crawler } = EXEMPT;
+const { acme, pinned, crawler, admitted } = EXEMPT;
 
 /**
  * The gate runs before the indexes are read (`readFacts`); error_page runs on the response (`phases/error-page.ts`). The
@@ -72,12 +73,13 @@ const PARTS: { readonly [P in Phase]: PhaseParts } = {
   fingerprint: { run: fingerprint },
   bot_route: { run: botRoute, passedBy: acme },
   rate_limit: { run: rateLimit, runWithoutRules: answerOwnPath, note: ownPathNote },
+  gateway: { run: gateway, passedBy: acme },
   waf: { run: waf },
   redirect: { run: redirect, passedBy: acme | pinned },
   captcha: {
     run: captcha,
     runWithoutRules: captchaOfRecord,
-    passedBy: acme | crawler,
+    passedBy: acme | crawler | admitted,
     note: captchaNote,
   },
   rewrite: { run: rewrite, passedBy: acme | pinned },
@@ -99,6 +101,7 @@ export const EXPLANATIONS: { readonly [T in RuleType]: RuleExplanation } = {
   fingerprint: fingerprintExplanation,
   bot_route: botRouteExplanation,
   rate_limit: rateLimitExplanation,
+  gateway: gatewayExplanation,
   waf: wafExplanation,
   redirect: redirectExplanation,
   captcha: {},
@@ -253,6 +256,7 @@ function runSteps(context: Context, run: Run): void {
   if (context.facts.tagged.length > 0) context.facts.tagged.length = 0;
   run.exempt = exemptionsOf(context.facts);
   runToEnd(context, run);
+  finishAdmitted(context, run);
   if (context.lastStep !== null && context.candidates.fewCount !== 0) context.lastStep(context, run);
 }
 
@@ -272,15 +276,17 @@ function runToEnd(context: Context, run: Run): void {
 
 function decisionOf(run: Run, shadow: Decision | null, revision: number): Decision {
   const decision = plainDecision(run, shadow, revision);
-  // PERF: almost all decisions have neither, and one shape.
-  return run.requestHeaders === null && run.responseHeaders === null ? decision : withChanges(run, decision);
+  // PERF: almost all decisions have none of these, and one shape.
+  const isPlain = run.requestHeaders === null && run.responseHeaders === null && run.gateway === null;
+  return isPlain ? decision : withChanges(run, decision);
 }
 
-function withChanges({ requestHeaders, responseHeaders }: Run, decision: Decision): Decision {
+function withChanges({ requestHeaders, responseHeaders, gateway: taken }: Run, decision: Decision): Decision {
   return {
     ...decision,
     ...(requestHeaders === null ? {} : { requestHeaders }),
     ...(responseHeaders === null ? {} : { responseHeaders }),
+    ...(taken === null ? {} : { gateway: taken }),
   };
 }
 

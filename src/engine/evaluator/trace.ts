@@ -109,6 +109,14 @@ export const REASONS = [
   'needs_response',
   'status_not_listed',
   'headers_changed',
+  'admitted',
+  'preflight',
+  'unknown_operation',
+  'method_not_allowed',
+  'credentials',
+  'consumer_inactive',
+  'not_in_acl',
+  'scope_missing',
 ] as const;
 /** One of REASONS. */
 export type ReasonCode = (typeof REASONS)[number];

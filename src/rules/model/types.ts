@@ -11,6 +11,7 @@ import type { CacheRule } from './rules/cache.ts';
 import type { DropRule } from './rules/drop.ts';
 import type { ErrorPageRule } from './rules/error-page.ts';
 import type { FingerprintRule } from './rules/fingerprint.ts';
+import type { GatewayRule } from './rules/gateway.ts';
 import type { HeadersRule } from './rules/headers.ts';
 import type { OriginPoolRule } from './rules/origin-pool.ts';
 import type { OriginRouteRule } from './rules/origin-route.ts';
@@ -21,6 +22,7 @@ import type { WafRule } from './rules/waf.ts';
 
 export type { PathFilter, RuleCommon } from './common.ts';
 export type { Conditions, ValueCondition } from './conditions.ts';
+export type { CorsSettings, Operation } from './rules/gateway.ts';
 export type { MessageChanges } from './rules/headers.ts';
 export type { PoolOrigin } from './rules/origin-pool.ts';
 export type {
@@ -32,6 +34,7 @@ export type {
   EntryList,
   ErrorPageRule,
   FingerprintRule,
+  GatewayRule,
   HeadersRule,
   OriginPoolRule,
   OriginRouteRule,
