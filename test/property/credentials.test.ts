@@ -2,15 +2,17 @@
  * Credentials from random octets and from damaged valid tokens: nothing is thrown, nothing is admitted, and claims that are
  * signed are read as `JSON.parse` reads them.
  */
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { sha256 } from '../../src/base/platform/cryptography.ts';
 import { IDENTITY_FAILURES } from '../../src/base/vocabulary/vocabulary.ts';
 import { readTokenText } from '../../src/edge/credentials/token-text.ts';
 import { createCredentialVerifier } from '../../src/edge/credentials/verify.ts';
 import type { EdgeRequest, Identity } from '../../src/engine/evaluator/request.ts';
 import { claimsFor, issuerOf, NOW, registryOf, requestOf, wantedOf } from '../support/credentials.ts';
 import { sizeOf } from '../support/size.ts';
-import { makeKey, partOf, sha256, signToken } from '../support/tokens.ts';
+import { makeKey, partOf, signToken } from '../support/tokens.ts';
 
 const SEED = { seed: Number(process.env['EDGEPLAN_SEED'] ?? 1) };
 const RUNS = sizeOf('EDGEPLAN_CREDENTIALS', { usual: 2_000, full: 50_000 });

@@ -1,11 +1,12 @@
 /** A registry with consumers, keys and issuers, and requests that carry credentials of them. */
+import { sha256 } from '../../src/base/platform/cryptography.ts';
 import type {
   CredentialsWanted,
   OpenedRegistry,
   RegisteredIssuer,
 } from '../../src/engine/evaluator/registry.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
-import { type IssuerKey, sha256 } from './tokens.ts';
+import type { IssuerKey } from './tokens.ts';
 
 /** 2026-11-30. */
 export const NOW = Date.UTC(2026, 10, 30);

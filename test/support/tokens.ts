@@ -3,7 +3,6 @@ import {
   constants,
   createHmac,
   generateKeyPairSync,
-  hash,
   type KeyObject,
   type SignKeyObjectInput,
   sign,
@@ -66,9 +65,4 @@ export function signHmac(header: unknown, payload: unknown, secret: string | Buf
   return `${input}.${createHmac(`sha${algOf(header).slice(2)}`, secret)
     .update(input)
     .digest('base64url')}`;
-}
-
-/** SHA-256 as the node computes it. */
-export function sha256(text: string): Uint8Array {
-  return hash('sha256', text, 'buffer');
 }

@@ -36,6 +36,7 @@ import {
   tagAgain,
 } from './phases.ts';
 import { countResponse, type RateLimitFields, rateLimitFields } from './rate-outcomes.ts';
+import type { CredentialsWanted } from './registry.ts';
 import type { EdgeRequest } from './request.ts';
 import { type Context, createRun, type Memo, type OriginStates } from './run.ts';
 import type { Trace } from './trace.ts';
@@ -136,6 +137,8 @@ export interface Evaluator {
    * ```
    */
   explain(request: EdgeRequest): Trace;
+  /** What the gateway of the request reads credentials by; `null`: none reads them. Never throws. */
+  credentialsWanted(request: EdgeRequest): CredentialsWanted | null;
   /** Octets of the body that a rule would inspect; 0: no need to buffer the body. Never throws. */
   bodyWanted(request: EdgeRequest): number;
   /** The page for an error status, once the response is known. Never throws. */
@@ -244,6 +247,7 @@ export function loadPlan(bytes: Uint8Array | ArrayBuffer, options: EvaluatorOpti
     clearanceSec: (challenger) => clearanceSec(loaded, challenger),
     evaluate: (request) => evaluate(state, request),
     explain: (request) => explain(state, request),
+    credentialsWanted: () => null,
     bodyWanted: (request) => bodyWanted(state, request),
     errorPage: (request, status, madeBy) => errorPageOf(state, request, { status, madeBy }),
     rateLimitFields,

@@ -1,10 +1,11 @@
 /** API keys of requests: where they are, and which are refused (semantics §15). */
+
 import { describe, expect, test } from 'vitest';
+import { sha256 } from '../../../../src/base/platform/cryptography.ts';
 import { webSha256 } from '../../../../src/edge/credentials/sha256.ts';
 import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
 import type { EdgeRequest } from '../../../../src/engine/evaluator/request.ts';
 import { NOW, registryOf, requestOf, wantedOf } from '../../../support/credentials.ts';
-import { sha256 } from '../../../support/tokens.ts';
 
 const KEY = 'svc_3kTMd0aXx1vHqJ5yYpR2cLwE8uNbS7fZ';
 const OTHER = 'svc_9zGmH4eDq7WnB1oCiV6tUkAjX0rYsP2f';

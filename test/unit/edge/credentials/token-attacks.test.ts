@@ -2,8 +2,10 @@
  * Attacks on verifiers of tokens: those of RFC 8725 §2 as far as they apply to signed tokens, and those that public reports
  * describe. Every token is refused, at once or after a verification, and none takes long.
  */
+
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { sha256 } from '../../../../src/base/platform/cryptography.ts';
 import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
 import type { OpenedRegistry, RegisteredIssuer } from '../../../../src/engine/evaluator/registry.ts';
 import type { Identity } from '../../../../src/engine/evaluator/request.ts';
@@ -16,7 +18,7 @@ import {
   requestOf,
   wantedOf,
 } from '../../../support/credentials.ts';
-import { type IssuerKey, makeKey, partOf, sha256, signHmac, signToken } from '../../../support/tokens.ts';
+import { type IssuerKey, makeKey, partOf, signHmac, signToken } from '../../../support/tokens.ts';
 
 const EC = makeKey('ES256', 'ec');
 const RSA = makeKey('RS256', 'rsa');

@@ -1,5 +1,7 @@
 /** Tokens that are not verified again: how often signatures are verified, and that no verdict outlives what it depends on. */
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { sha256 } from '../../../../src/base/platform/cryptography.ts';
 import { MAX_REFUSED, REFUSED_MS, VERIFIED_MS } from '../../../../src/edge/credentials/limits.ts';
 import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
 import type { RegisteredIssuer } from '../../../../src/engine/evaluator/registry.ts';
@@ -12,7 +14,7 @@ import {
   requestOf,
   wantedOf,
 } from '../../../support/credentials.ts';
-import { makeKey, sha256, signToken } from '../../../support/tokens.ts';
+import { makeKey, signToken } from '../../../support/tokens.ts';
 
 const EC = makeKey('ES256', 'ec');
 const OTHER = makeKey('ES256', 'ec');

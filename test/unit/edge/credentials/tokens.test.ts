@@ -1,5 +1,7 @@
 /** Tokens of requests: which issuer, key and consumer they name, and which are refused (RFC 7519, RFC 9068). */
+
 import { describe, expect, test } from 'vitest';
+import { sha256 } from '../../../../src/base/platform/cryptography.ts';
 import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
 import type { CredentialsWanted, RegisteredIssuer } from '../../../../src/engine/evaluator/registry.ts';
 import type { Identity } from '../../../../src/engine/evaluator/request.ts';
@@ -12,7 +14,7 @@ import {
   requestOf,
   wantedOf,
 } from '../../../support/credentials.ts';
-import { makeKey, sha256, signToken } from '../../../support/tokens.ts';
+import { makeKey, signToken } from '../../../support/tokens.ts';
 
 const EC = makeKey('ES256', 'ec');
 const RSA = makeKey('RS256', 'rsa');
