@@ -17,13 +17,22 @@ import { CORS, GATEWAY_FIELDS, GATEWAY_OPTIONS, KEY_SOURCE, NONE, OPERATION, SLO
 import type { Facts } from './facts.ts';
 import { type LoadedPlan, textOf, textsAt } from './loaded.ts';
 import { createRouter, type LoadedOperation, type PathOperations, type Router } from './operations.ts';
-import type { RegisteredConsumer } from './registry.ts';
+import type { OpenedRegistry, RegisteredConsumer, RegisteredIssuer } from './registry.ts';
 
 /** Where a credential of a request may be. */
 export interface CredentialSource {
   readonly in: CredentialPlace;
   /** Of a header in lower case. */
   readonly name: string;
+}
+
+/** What the credentials of a request are verified with. */
+export interface CredentialsWanted {
+  /** Where API keys may be; empty: none is taken. */
+  readonly apiKeySources: readonly CredentialSource[];
+  /** The issuers whose tokens are taken; empty: none is. */
+  readonly issuers: readonly RegisteredIssuer[];
+  readonly registry: OpenedRegistry;
 }
 
 /** What pages of other origins may do. */

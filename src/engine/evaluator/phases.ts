@@ -9,13 +9,14 @@ import { noneBelow, restart } from './candidates.ts';
 import type { RuleExplanation } from './checks.ts';
 import type { Decision, ErrorPageAnswer } from './decision.ts';
 import { EXEMPT, exemptionsOf } from './facts.ts';
+import type { CredentialsWanted } from './gateways.ts';
 import { botRoute, botRouteExplanation } from './phases/bot-route.ts';
 import { cache, cacheExplanation, cacheWithoutRules, developerModeNote, passCache } from './phases/cache.ts';
 import { captcha, captchaNote, captchaOfRecord } from './phases/captcha.ts';
 import { drop, dropExplanation } from './phases/drop.ts';
 import { type ErrorResponse, errorPage, errorPageExplanation } from './phases/error-page.ts';
 import { fingerprint, fingerprintExplanation } from './phases/fingerprint.ts';
-import { finishAdmitted, gateway, gatewayExplanation } from './phases/gateway.ts';
+import { finishAdmitted, gateway, gatewayExplanation, wantedCredentials } from './phases/gateway.ts';
 import { headers, headersExplanation } from './phases/headers.ts';
 import {
   origin,
@@ -225,17 +226,28 @@ const TAGGING = ['drop', 'fingerprint', 'bot_route'] as const satisfies readonly
  * condition reads tags. The run is left to be reset.
  */
 export function tagAgain(context: Context, run: Run): void {
-  const { candidates, facts, loaded } = context;
-  if (loaded.conditions?.readsTags !== true) return;
+  if (context.loaded.conditions?.readsTags === true) runTagging(context, run);
+}
+
+/** Runs the phases before those that count, and returns whether one of them ended the request. */
+function runTagging(context: Context, run: Run): boolean {
+  const { candidates, facts } = context;
   restart(candidates);
   resetRun(run);
   facts.tagged.length = 0;
   const exempt = exemptionsOf(facts);
-  for (const name of TAGGING) {
+  const hasEnded = TAGGING.some((name) => {
     const { passedBy = 0, run: step }: PhaseParts = PARTS[name];
-    if ((passedBy & exempt) === 0 && step?.(context, run) === true) break;
-  }
+    return (passedBy & exempt) === 0 && step?.(context, run) === true;
+  });
   restart(candidates);
+  return hasEnded;
+}
+
+/** What the gateway of the request reads credentials by; `null`: none has it, or a rule of an earlier phase ends it. */
+export function credentialsOf(context: Context, { real }: Runs): CredentialsWanted | null {
+  if (!hasRules(context.loaded.plan, { types: ['gateway'] })) return null;
+  return runTagging(context, real) ? null : wantedCredentials(context);
 }
 
 /** Removes what the runs of the last request computed for each other. */
