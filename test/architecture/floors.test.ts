@@ -82,7 +82,7 @@ const PORTABLE_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'base/addresses': ['tr46'],
   'engine/waf/patterns': ['re2js'],
   'edge/answers': ['altcha-lib'],
-  'edge/credentials': ['jose', 'lru-cache'],
+  'edge/credentials': ['jose'],
 };
 
 /** The page is bundled when the package is built, so those who install it need neither its packages nor the bundler. */

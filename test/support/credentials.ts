@@ -1,10 +1,8 @@
 /** A registry with consumers, keys and issuers, and requests that carry credentials of them. */
+
 import { sha256 } from '../../src/base/platform/cryptography.ts';
-import type {
-  CredentialsWanted,
-  OpenedRegistry,
-  RegisteredIssuer,
-} from '../../src/engine/evaluator/registry.ts';
+import type { CredentialsWanted } from '../../src/engine/evaluator/gateways.ts';
+import type { OpenedRegistry, RegisteredIssuer } from '../../src/engine/evaluator/registry.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import type { IssuerKey } from './tokens.ts';
 

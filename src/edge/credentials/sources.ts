@@ -4,7 +4,8 @@
  */
 
 import type { CredentialPlace, IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
-import type { CredentialsWanted, RegisteredIssuer } from '../../engine/evaluator/registry.ts';
+import type { CredentialsWanted } from '../../engine/evaluator/gateways.ts';
+import type { RegisteredIssuer } from '../../engine/evaluator/registry.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { decodeQueryPart } from '../../engine/evaluator/values.ts';
 

@@ -3,7 +3,6 @@
  * issuers that its gateway takes. Out: the verdict. A verdict is of one registry and one issuer: a changed registry, or a
  * gateway that does not take this issuer, has none.
  */
-import { LRUCache } from 'lru-cache';
 import type { IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
 import type { OpenedRegistry, RegisteredIssuer } from '../../engine/evaluator/registry.ts';
 import type { Identity } from '../../engine/evaluator/request.ts';
@@ -15,6 +14,8 @@ interface CachedToken {
   readonly identity: Identity;
   readonly from: number;
   readonly until: number;
+  /** Its part of the bound of its cache. */
+  readonly size: number;
 }
 
 /** Why a signature is refused; `null`: a key of the issuer made it. */
@@ -45,9 +46,45 @@ export interface TokenCache {
   join(key: TokenKey, issuer: RegisteredIssuer, start: () => SignatureResult): SignatureResult;
 }
 
+/** The verdicts that were used most recently. `lru-cache` reads variables of Node's process, which Workers do not have. */
+interface RecentTokens {
+  get(key: string): CachedToken | undefined;
+  set(key: string, token: CachedToken): void;
+}
+
+/** @param most the sizes of all verdicts together */
+function createRecent(most: number): RecentTokens {
+  /** The least recently used first. */
+  const tokens = new Map<string, CachedToken>();
+  let total = 0;
+  const remove = (key: string): CachedToken | undefined => {
+    const token = tokens.get(key);
+    if (token !== undefined) total -= token.size;
+    tokens.delete(key);
+    return token;
+  };
+  const set = (key: string, token: CachedToken): void => {
+    remove(key);
+    tokens.set(key, token);
+    total += token.size;
+    for (const [oldest] of tokens) {
+      if (total <= most) break;
+      remove(oldest);
+    }
+  };
+  return {
+    set,
+    get(key) {
+      const token = remove(key);
+      if (token !== undefined) set(key, token);
+      return token;
+    },
+  };
+}
+
 export function createTokenCache(): TokenCache {
-  const verified = new LRUCache<string, CachedToken>({ maxSize: VERIFIED_OCTETS });
-  const refused = new LRUCache<string, CachedToken>({ max: MAX_REFUSED });
+  const verified = createRecent(VERIFIED_OCTETS);
+  const refused = createRecent(MAX_REFUSED);
   const running = new Map<string, { readonly issuer: RegisteredIssuer; readonly result: SignatureResult }>();
   const numbers = new WeakMap<OpenedRegistry, number>();
   let next = 0;
@@ -72,12 +109,12 @@ export function createTokenCache(): TokenCache {
     add(key, { issuer, identity, expiresAt, length }, now) {
       const text = textOf(key);
       if (identity.consumer === null) {
-        refused.set(text, { issuer, identity, from: now, until: now + REFUSED_MS });
+        refused.set(text, { issuer, identity, from: now, until: now + REFUSED_MS, size: 1 });
         return;
       }
       const until = Math.min(expiresAt, now + VERIFIED_MS);
       if (until <= now) return;
-      verified.set(text, { issuer, identity, from: now, until }, { size: length + TOKEN_OVERHEAD });
+      verified.set(text, { issuer, identity, from: now, until, size: length + TOKEN_OVERHEAD });
     },
     join(key, issuer, start) {
       const text = textOf(key);

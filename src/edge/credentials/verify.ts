@@ -3,7 +3,8 @@
  * of tokens, the domain's registry. Out: whose request it is, or why its credentials are refused; never throws for what a client
  * sends, and logs none of it. Whether the consumer is enabled and may do this, the evaluator decides.
  */
-import type { CredentialsWanted, OpenedRegistry } from '../../engine/evaluator/registry.ts';
+import type { CredentialsWanted } from '../../engine/evaluator/gateways.ts';
+import type { OpenedRegistry } from '../../engine/evaluator/registry.ts';
 import type { EdgeRequest, Identity } from '../../engine/evaluator/request.ts';
 import { joinIdentities, KEY_VERIFIED, refusedFor } from './identities.ts';
 import { MAX_KEY_OCTETS } from './limits.ts';

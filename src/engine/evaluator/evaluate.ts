@@ -22,13 +22,16 @@ import type { Decision, ErrorPageAnswer, RuleRef } from './decision.ts';
 import { type EdgeSettings, readEdgeSettings } from './edge-settings.ts';
 import { explainDecision, explainUnread } from './explain.ts';
 import { createFacts, type FactsInput, readFacts, releaseRequest, servesNow } from './facts.ts';
+import type { CredentialsWanted } from './gateways.ts';
 import { type FindList, listsOfPlan } from './lists.ts';
 import { createLoaded, isMonitored, type LoadedPlan, servedHosts, textOf } from './loaded.ts';
 import type { ErrorResponse } from './phases/error-page.ts';
 import {
   bodyWantedOf,
+  credentialsOf,
   decide,
   decideErrorPage,
+  hasRules,
   lastStepOf,
   type Runs,
   refusal,
@@ -36,7 +39,6 @@ import {
   tagAgain,
 } from './phases.ts';
 import { countResponse, type RateLimitFields, rateLimitFields } from './rate-outcomes.ts';
-import type { CredentialsWanted } from './registry.ts';
 import type { EdgeRequest } from './request.ts';
 import { type Context, createRun, type Memo, type OriginStates } from './run.ts';
 import type { Trace } from './trace.ts';
@@ -247,7 +249,10 @@ export function loadPlan(bytes: Uint8Array | ArrayBuffer, options: EvaluatorOpti
     clearanceSec: (challenger) => clearanceSec(loaded, challenger),
     evaluate: (request) => evaluate(state, request),
     explain: (request) => explain(state, request),
-    credentialsWanted: () => null,
+    // PERF: facts are read for plans with gateways alone.
+    credentialsWanted: hasRules(plan, { types: ['gateway'] })
+      ? (request) => credentialsWanted(state, request)
+      : () => null,
     bodyWanted: (request) => bodyWanted(state, request),
     errorPage: (request, status, madeBy) => errorPageOf(state, request, { status, madeBy }),
     rateLimitFields,
@@ -337,6 +342,18 @@ function explain(state: State, request: EdgeRequest): Trace {
   } catch (error) {
     context.reportFault(error);
     return explainUnread(decision);
+  } finally {
+    releaseRequest(context.facts);
+  }
+}
+
+function credentialsWanted(state: State, request: EdgeRequest): CredentialsWanted | null {
+  const { context } = state;
+  try {
+    return enter(state, request) === 0 ? credentialsOf(context, SCRATCH.runs) : null;
+  } catch (error) {
+    context.reportFault(error);
+    return null;
   } finally {
     releaseRequest(context.facts);
   }

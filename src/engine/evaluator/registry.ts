@@ -51,10 +51,3 @@ export interface OpenedRegistry {
   issuer(name: string): RegisteredIssuer | null;
   usagePlan(name: string): RegisteredPlan | null;
 }
-
-/** The credentials that the gateway of a request takes. */
-export interface CredentialsWanted {
-  readonly apiKeySources: readonly { readonly in: CredentialPlace; readonly name: string }[];
-  readonly issuers: readonly RegisteredIssuer[];
-  readonly registry: OpenedRegistry;
-}

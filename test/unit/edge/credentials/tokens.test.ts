@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../../../../src/base/platform/cryptography.ts';
 import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
-import type { CredentialsWanted, RegisteredIssuer } from '../../../../src/engine/evaluator/registry.ts';
+import type { CredentialsWanted } from '../../../../src/engine/evaluator/gateways.ts';
+import type { RegisteredIssuer } from '../../../../src/engine/evaluator/registry.ts';
 import type { Identity } from '../../../../src/engine/evaluator/request.ts';
 import {
   claimsFor,
