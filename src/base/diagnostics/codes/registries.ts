@@ -7,7 +7,7 @@ export const REGISTRY_CODES = {
     meaning: 'a token with this name would act as either of two consumers',
     remedy: 'give each consumer a `username` and a `custom_id` that no other one has as either',
   },
-  duplicate_key: {
+  duplicate_hash: {
     severity: 'error',
     meaning: 'two entries have the hash of one key, which would name two consumers',
     remedy: 'make a key for each with `edgeplan consumer-key`',

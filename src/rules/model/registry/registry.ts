@@ -253,7 +253,7 @@ function checkKeys(consumers: readonly Placed<Consumer>[], { path, report }: Con
       if (owner !== undefined) {
         const message = `is the hash of a key of consumer \`${owner}\` already`;
         const at = [...path, index, 'keys', number, 'sha256'];
-        report.add('error', at, { code: 'duplicate_key', message, found: null });
+        report.add('error', at, { code: 'duplicate_hash', message, found: null });
       } else owners.set(sha256, value.username);
     }
   }
