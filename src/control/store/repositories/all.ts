@@ -17,11 +17,13 @@ import {
 } from './billing.ts';
 import { cacheReads, cacheWrites } from './caches.ts';
 import { certificateReads, certificateWrites } from './certificates.ts';
+import { consumerKeyReads, consumerKeyWrites, consumerReads, consumerWrites } from './consumers.ts';
 import { contactReads, contactWrites } from './contacts.ts';
 import { domainReads, domainWrites, scanReads, scanWrites } from './domains.ts';
 import { draftReads, draftWrites, invariantReads, invariantWrites } from './drafts.ts';
 import { groupReads, groupWrites } from './groups.ts';
 import { issuanceReads, issuanceWrites } from './issuance.ts';
+import { issuerFetchReads, issuerFetchWrites } from './issuer-fetches.ts';
 import { listFeedReads, listFeedWrites } from './list-feeds.ts';
 import { listReads, listWrites } from './lists.ts';
 import { nodeReads, nodeWrites } from './nodes.ts';
@@ -31,6 +33,14 @@ import { outboxReads, outboxWrites } from './outbox.ts';
 import { planReads } from './plan-reads.ts';
 import { planWrites } from './plans.ts';
 import { recordReads, recordWrites } from './records.ts';
+import {
+  registryReads,
+  registryWrites,
+  tokenIssuerReads,
+  tokenIssuerWrites,
+  usagePlanReads,
+  usagePlanWrites,
+} from './registries.ts';
 import { ruleReads, ruleWrites } from './rules.ts';
 import {
   invitationReads,
@@ -68,6 +78,12 @@ export const READS = {
   invariants: invariantReads,
   lists: listReads,
   listFeeds: listFeedReads,
+  consumers: consumerReads,
+  consumerKeys: consumerKeyReads,
+  usagePlans: usagePlanReads,
+  tokenIssuers: tokenIssuerReads,
+  issuerFetches: issuerFetchReads,
+  registries: registryReads,
   audit: auditReads,
   outbox: outboxReads,
   plans: planReads,
@@ -104,6 +120,12 @@ export const WRITES = {
   invariants: invariantWrites,
   lists: listWrites,
   listFeeds: listFeedWrites,
+  consumers: consumerWrites,
+  consumerKeys: consumerKeyWrites,
+  usagePlans: usagePlanWrites,
+  tokenIssuers: tokenIssuerWrites,
+  issuerFetches: issuerFetchWrites,
+  registries: registryWrites,
   audit: auditWrites,
   outbox: outboxWrites,
   plans: planWrites,

@@ -17,6 +17,7 @@ import {
   operatorAccounts,
 } from './notifications.ts';
 import { cachePurges, manifest, manifestPosition, outbox, planBlobs, planRevisions } from './plans.ts';
+import { consumerKeys, consumers, issuerFetches, registries, tokenIssuers, usagePlans } from './registry.ts';
 import {
   dnsRecords,
   domainInvariants,
@@ -90,6 +91,12 @@ const TABLES = {
   plan_lists: planLists,
   list_uses: listUses,
   published_list_uses: publishedListUses,
+  consumers,
+  consumer_keys: consumerKeys,
+  usage_plans: usagePlans,
+  token_issuers: tokenIssuers,
+  issuer_fetches: issuerFetches,
+  registries,
   nodes,
   node_tokens: nodeTokens,
   domain_groups: domainGroups,
