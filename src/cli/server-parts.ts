@@ -16,7 +16,8 @@ import { addIssuerMetrics } from '../control/certificates/issuance/metrics.ts';
 import type { Compute } from '../control/compute/job.ts';
 import type { HostNames } from '../control/dns/host-names.ts';
 import type { Dns } from '../control/dns/resolver.ts';
-import { createFeedWorker, type FeedWorker } from '../control/lists/feed/worker.ts';
+import type { FetchWorker } from '../control/lists/feed/fetch-worker.ts';
+import { createFeedWorker } from '../control/lists/feed/worker.ts';
 import { createDeliveryWorker, type DeliveryOptions } from '../control/notices/deliver.ts';
 import { PUBLICATION_ATTEMPTS } from '../control/notices/limits.ts';
 import { notifyPublicationFailed } from '../control/notices/notify.ts';
@@ -236,7 +237,7 @@ interface ListFeedTools {
 export function startListFeeds(
   { store, log, secretsKey: ring = null }: Pick<ServerOptions, 'store' | 'log' | 'secretsKey'>,
   { special, hostNames, compute }: ListFeedTools,
-): FeedWorker {
+): FetchWorker {
   const worker = createFeedWorker({
     ...{ store, log, ring, special },
     lookupFor: hostNames.lookupFor,

@@ -30,7 +30,7 @@ import { createHostNames, type HostNames } from '../control/dns/host-names.ts';
 import { createDns, type Dns } from '../control/dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../control/domains/lifecycle.ts';
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../control/domains/requests.ts';
-import type { FeedWorker } from '../control/lists/feed/worker.ts';
+import type { FetchWorker } from '../control/lists/feed/fetch-worker.ts';
 import { DEFAULT_DAYS } from '../control/logs/limits.ts';
 import { openClearance } from '../control/publishing/clearance.ts';
 import { createFeed } from '../control/publishing/feed.ts';
@@ -347,7 +347,7 @@ interface Parts {
   readonly traffic: ServerTraffic;
   readonly uptime: UptimeWatch;
   readonly notifier: Notifier;
-  readonly listFeeds: FeedWorker;
+  readonly listFeeds: FetchWorker;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
