@@ -259,6 +259,23 @@ export const CREDENTIAL_PLACES = ['header', 'query', 'cookie'] as const;
 export type CredentialPlace = (typeof CREDENTIAL_PLACES)[number];
 
 /**
+ * Algorithms of the signatures of tokens (RFC 7518 §3.1, RFC 8037). `none` and those with a shared secret are left out: a
+ * node would have what a forger needs.
+ */
+export const TOKEN_ALGORITHMS = [
+  'ES256',
+  'ES384',
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'EdDSA',
+] as const;
+export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number];
+
+/**
  * Why the credentials of a request name no consumer. `missing`: the request has none. `doubled`: one place has several.
  * `conflict`: two of them name different consumers. For logs and traces; answers to visitors have none of these words.
  */
