@@ -139,6 +139,14 @@ const countUnrevoked = statement((builder, p: { domain_id: number }) =>
     .where('revoked_at', 'is', null),
 );
 
+const keyByDigest = statement((builder, p: { domain_id: number; sha256: string }) =>
+  builder
+    .selectFrom('consumer_keys')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .where('sha256', '=', p.sha256),
+);
+
 const insertKey = statement((builder, p: NewConsumerKey) =>
   builder
     .insertInto('consumer_keys')
@@ -242,6 +250,9 @@ export function consumerKeyReads(session: Session) {
       keysOf(session, { consumer_id: consumerId }),
     get: (consumerId: number, id: number): Promise<ConsumerKeyRow | null> =>
       one(session, key, { consumer_id: consumerId, id }),
+    /** A revoked one, too. */
+    byDigest: (domainId: number, sha256: string): Promise<ConsumerKeyRow | null> =>
+      one(session, keyByDigest, { domain_id: domainId, sha256 }),
     /** All of a domain but revoked ones, by consumer and id. */
     async ofDomain(domainId: number): Promise<readonly ConsumerKeyRow[]> {
       await lockDomain(session, domainId);
