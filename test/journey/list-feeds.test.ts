@@ -5,10 +5,10 @@ import { createSpecialJudge } from '../../src/base/addresses/special-addresses.t
 import { openKeyRing } from '../../src/control/certificates/key-ring.ts';
 import { createHostNames } from '../../src/control/dns/host-names.ts';
 import type { FetchWorker } from '../../src/control/lists/feed/fetch-worker.ts';
-import { createFeedWorker } from '../../src/control/lists/feed/worker.ts';
 import { MAX_FEED_OCTETS } from '../../src/control/lists/feed/limits.ts';
 import { readFeedBody } from '../../src/control/lists/feed/read-feed.ts';
 import { resealHeaders } from '../../src/control/lists/feed/sealed-header.ts';
+import { createFeedWorker } from '../../src/control/lists/feed/worker.ts';
 import { type Answer, newKeyRing, type Person, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';

@@ -5,7 +5,7 @@ import { MAX_TOKEN_ISSUERS } from '../../../base/vocabulary/limits.ts';
 import { tokenIssuerForm } from '../../../rules/model/registry/token-issuer.ts';
 import type { TokenIssuer } from '../../../rules/model/types.ts';
 import { judgeWebhookUrl } from '../../notices/outlets.ts';
-import { type FetchedKeys, tokenIssuerOf } from '../../publishing/plan-registry.ts';
+import { type FetchedKeys, fetchedKeysOf, tokenIssuerOf } from '../../publishing/plan-registry.ts';
 import type { TokenIssuerRow } from '../../store/tables/registry.ts';
 import { formBody, idOf } from '../operation/read-request.ts';
 import { badRequest, conflict, notFound } from '../operation/refusal.ts';
@@ -104,13 +104,10 @@ function update(): Operation {
         if (columns.body === before.body) return shown(before);
         if (fields.name !== before.name) judgeName(there, fields.name);
         await judgeReferences(w, fields, had);
-        const moved = fields.jwks_url !== had.jwks_url;
-        // Keys of another URL may be those of another issuer.
-        const keys_state = moved ? newKeysState(w, fields) : before.keys_state;
+        const keys_state = keysStateAfter(w, { fields, had, before });
         const row = (await w.tx.tokenIssuers.update({ ...columns, keys_state, id: before.id }))!;
         if (keys_state === null) await w.tx.issuerFetches.remove(row.id);
-        // Which keys fit depends on `algorithms`, too.
-        else await w.tx.issuerFetches.put(row.id, w.now);
+        else if (keys_state !== before.keys_state) await w.tx.issuerFetches.put(row.id, w.now);
         const entry = {
           action: 'token_issuer.update',
           subject: `token_issuer/${row.id}`,
@@ -172,6 +169,23 @@ function newKeysState({ now }: Writing, { jwks_url }: TokenIssuer): string | nul
   if (jwks_url === null) return null;
   const state: FetchedKeys = { keys: [], left_out: [], fetched_at: null, next_at: now, failures: 0 };
   return JSON.stringify(state);
+}
+
+interface IssuerChange {
+  readonly fields: TokenIssuer;
+  readonly had: TokenIssuer;
+  readonly before: TokenIssuerRow;
+}
+
+/** The state of keys after a change; another one than before: they are fetched again. */
+function keysStateAfter(w: Writing, { fields, had, before }: IssuerChange): string | null {
+  // Keys of another URL may be those of another issuer.
+  if (fields.jwks_url !== had.jwks_url) return newKeysState(w, fields);
+  const state = fetchedKeysOf(before);
+  if (state === null || fields.algorithms.join() === had.algorithms.join()) return before.keys_state;
+  // Which keys can be used depends on the algorithms, also of a key set that has not changed since.
+  const { etag: _, last_modified: __, ...rest } = state;
+  return JSON.stringify({ ...rest, next_at: w.now });
 }
 
 /** @throws Refusal 409 */
