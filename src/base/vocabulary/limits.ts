@@ -285,6 +285,8 @@ export const MAX_APPLIED_CHARACTERS = 16_384;
 export const MAX_CONSUMERS = 10_000;
 /** Maximum number of keys per domain: two for each consumer, so that every one can be replaced. Fixed by semantics §15. */
 export const MAX_REGISTRY_KEYS = 20_000;
+/** Maximum size, in octets, of a sealed registry: that of a list; 10,000 consumers of 3 KB each fit. */
+export const MAX_SEALED_REGISTRY = 33_554_432;
 /** Maximum number of usage plans per domain. Fixed by semantics §15. */
 export const MAX_USAGE_PLANS = 100;
 /** Maximum number of token issuers per domain. Fixed by semantics §15. */

@@ -16,6 +16,7 @@ import {
   type Plan,
   RECORD,
 } from '../plan/layout.ts';
+import type { OpenedRegistry } from '../plan/open-registry.ts';
 import { hasText, type OpenedList, piecesMatch } from './lists.ts';
 import { createConditions, type LoadedConditions } from './loaded-conditions.ts';
 
@@ -40,6 +41,8 @@ export interface LoadedPlan {
   readonly conditions: LoadedConditions | null;
   /** By the numbers of their rows in the plan. */
   readonly lists: readonly OpenedList[];
+  /** Consumers, usage plans and token issuers; `null`: the domain has none. */
+  readonly registry: OpenedRegistry | null;
   /** The last three texts that regexes ran over, latest first: a host, a path, a path without parameters. */
   readonly recent: [RegexMemo, RegexMemo, RegexMemo];
 }
@@ -53,12 +56,24 @@ interface RegexMemo {
   readonly verdicts: Float64Array;
 }
 
-/** An opened plan of which nothing is decoded yet. @param lists those that its rules name, in the order of their rows */
-export function createLoaded(plan: Plan, revision: number, lists: readonly OpenedList[] = []): LoadedPlan {
+/** The opened parts of a plan; absent: none. */
+interface OpenedParts {
+  /** Those that its rules name, in the order of their rows. */
+  readonly lists?: readonly OpenedList[];
+  readonly registry?: OpenedRegistry | null;
+}
+
+/** An opened plan of which nothing is decoded yet. */
+export function createLoaded(
+  plan: Plan,
+  revision: number,
+  { lists = [], registry = null }: OpenedParts = {},
+): LoadedPlan {
   const patterns = plan.dfas.length === 0 ? 0 : plan.patterns.length / PATTERN.size;
   const memo = (): RegexMemo => ({ text: '', round: 1, verdicts: new Float64Array(patterns) });
   const conditions = createConditions(plan);
-  return { plan, revision, texts: [], matchers: [], conditions, lists, recent: [memo(), memo(), memo()] };
+  const recent: LoadedPlan['recent'] = [memo(), memo(), memo()];
+  return { plan, revision, texts: [], matchers: [], conditions, lists, registry, recent };
 }
 
 /** The plan's string at index `number`, decoded once and cached. */

@@ -41,7 +41,7 @@ export type Parsed<Key extends string, Value> =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /** The state of one parse. */
-export interface Reading {
+export interface ModelReading {
   readonly report: Report;
   readonly patterns: PatternBook;
 }
@@ -161,7 +161,7 @@ export function parseDomain(input: unknown): Parsed<'domain', Domain> {
 export function collect<Key extends string, Value>(
   key: Key,
   input: unknown,
-  read: (plain: unknown, reading: Reading) => Value | null,
+  read: (plain: unknown, reading: ModelReading) => Value | null,
 ): Parsed<Key, Value> {
   const report = createReport();
   const plain = plainCopy(input);
@@ -179,7 +179,7 @@ export function collect<Key extends string, Value>(
 function readRecords(
   input: unknown,
   domain: string | null,
-  { report, patterns }: Reading,
+  { report, patterns }: ModelReading,
 ): DnsRecord[] | null {
   const entries = readList(input, ['records'], MAX_RECORDS, report);
   if (entries === null) return null;
@@ -215,7 +215,7 @@ function checkName(
 /**
  * Reads the rules of a rule set in order. `null` when the list is no list or too long; rules with errors are left out.
  */
-function readRules(input: unknown, recordIds: ReadonlySet<number>, reading: Reading): Rule[] | null {
+function readRules(input: unknown, recordIds: ReadonlySet<number>, reading: ModelReading): Rule[] | null {
   const { report } = reading;
   const entries = readList(input, ['rules'], MAX_RULES, report);
   if (entries === null) return null;

@@ -23,7 +23,6 @@ import type { WafRule } from './rules/waf.ts';
 export type { PathFilter, RuleCommon } from './common.ts';
 export type { Conditions, ValueCondition } from './conditions.ts';
 export type { Consumer, ConsumerKey } from './registry/consumer.ts';
-export type { PublicJwk } from './registry/jwk.ts';
 export type { TokenIssuer } from './registry/token-issuer.ts';
 export type { UsagePlan } from './registry/usage-plan.ts';
 export type { MessageChanges } from './rules/headers.ts';

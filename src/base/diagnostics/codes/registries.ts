@@ -43,6 +43,12 @@ export const REGISTRY_CODES = {
       'the key of a token issuer has private or symmetric parts, with which every reader of the file could sign tokens',
     remedy: 'write the public key alone, and replace the private one, which was disclosed',
   },
+  registry_too_large: {
+    severity: 'error',
+    meaning:
+      'consumers, usage plans and token issuers take more octets than a domain may have once they are compiled',
+    remedy: 'write fewer labels, operations and values of `metadata`',
+  },
   unknown_consumer: {
     severity: 'error',
     meaning: '`default_consumer` of a token issuer names no consumer',

@@ -11,28 +11,13 @@ import {
   MAX_RSA_EXPONENT_BITS,
   MIN_RSA_BITS,
 } from '../../../base/vocabulary/limits.ts';
-import { TOKEN_ALGORITHMS, type TokenAlgorithm } from '../../../base/vocabulary/vocabulary.ts';
+import {
+  type PublicJwk,
+  TOKEN_ALGORITHMS,
+  type TokenAlgorithm,
+} from '../../../base/vocabulary/vocabulary.ts';
 import { shownAs } from '../fields.ts';
 import type { Problem } from '../report.ts';
-
-/** What all keys may have. */
-interface KeyNames {
-  /** By which tokens name the key. */
-  readonly kid?: string;
-  /** The one algorithm that the key is for; absent: any that fits. */
-  readonly alg?: TokenAlgorithm;
-}
-
-/** A public key. */
-export type PublicJwk =
-  | (KeyNames & {
-      readonly kty: 'EC';
-      readonly crv: 'P-256' | 'P-384';
-      readonly x: string;
-      readonly y: string;
-    })
-  | (KeyNames & { readonly kty: 'RSA'; readonly n: string; readonly e: string })
-  | (KeyNames & { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string });
 
 /** Octets of a coordinate, by curve. */
 const CURVES = { 'P-256': 32, 'P-384': 48, Ed25519: 32 } as const;
