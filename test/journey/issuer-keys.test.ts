@@ -18,7 +18,10 @@ import { until } from '../support/until.ts';
 
 const MINUTE_MS = 60_000;
 
-function pairOf(kid: string): { readonly open: object; readonly secret: { readonly d?: string } } {
+function pairOf(kid: string): {
+  readonly open: object;
+  readonly secret: { readonly d?: string; readonly kid: string };
+} {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
     open: { ...publicKey.export({ format: 'jwk' }), kid, alg: 'ES256', use: 'sig' },

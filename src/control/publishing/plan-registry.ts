@@ -2,10 +2,14 @@
  * The registry of a domain as plans refer to it (semantics §15): its consumers with the keys in force, usage plans and token issuers
  * with the keys that were fetched. In: a snapshot of the store. Out: the registry, and its sealed form.
  */
+import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { timeText } from '../../base/text/time.ts';
+import type { PublicJwk } from '../../base/vocabulary/vocabulary.ts';
+import { RegistryTooLarge, sealRegistry } from '../../engine/compiler/seal-registry.ts';
+import { openRegistry } from '../../engine/evaluator/index.ts';
 import type { ConsumerSettings } from '../../rules/model/registry/consumer.ts';
 import type { Registry } from '../../rules/model/registry/registry.ts';
-import type { Consumer, ConsumerKey, PublicJwk, TokenIssuer, UsagePlan } from '../../rules/model/types.ts';
+import type { Consumer, ConsumerKey, TokenIssuer, UsagePlan } from '../../rules/model/types.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type {
   ConsumerKeyRow,
@@ -48,6 +52,11 @@ export async function registryOfDomain(tx: Registries, domainId: number): Promis
     (await tx.usagePlans.list(domainId)).length > 0 ||
     (await tx.tokenIssuers.list(domainId)).length > 0;
   return isUsed ? row : null;
+}
+
+/** The same with its content, for plans that are analysed and not published; `undefined`: there is none. */
+export async function registryWithContent(tx: Registries, domainId: number): Promise<Registry | undefined> {
+  return (await registryOfDomain(tx, domainId)) === null ? undefined : readRegistry(tx, domainId);
 }
 
 /** The registry of a domain as its rows have it. @throws PublishFault `stored_rows` */
@@ -113,4 +122,35 @@ function keyOf({ name, sha256, expires_at }: ConsumerKeyRow): ConsumerKey {
     sha256,
     expires_at: expires_at === null ? null : timeText(expires_at),
   };
+}
+
+/** A registry to seal: the newest version when it is read. */
+export interface RegistrySubject {
+  readonly domain_id: number;
+  readonly domain: string;
+}
+
+/** A sealed registry. */
+export interface SealedRegistryContent {
+  /** The version of the registry that it is. */
+  readonly version: number;
+  readonly digest: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Reads a registry, seals it and opens the result as a test; `null`: the domain is gone. @throws PublishFault, PlanFault */
+export async function sealRegistryContent(
+  tx: Registries,
+  { domain_id, domain }: RegistrySubject,
+): Promise<SealedRegistryContent | null> {
+  const row = await tx.registries.get(domain_id);
+  if (row === null) return null;
+  try {
+    const bytes = sealRegistry(await readRegistry(tx, domain_id));
+    openRegistry(bytes);
+    return { version: row.version, digest: sha256Hex(bytes), bytes };
+  } catch (error) {
+    if (!(error instanceof RegistryTooLarge)) throw error;
+    throw new PublishFault('compile', `the registry of \`${domain}\` ${error.message}`, { cause: error });
+  }
 }
