@@ -1,6 +1,7 @@
 /** Consumers, their keys, usage plans and token issuers over the API, on a real server and both databases. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { MAX_CONSUMER_OCTETS } from '../../src/control/api/operation/limits.ts';
 import { type Answer, addMember, type Person, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 
@@ -46,9 +47,9 @@ describe.each(testDatabases())('the registry on $kind', (database) => {
   };
   const consumer = async (body: object): Promise<{ id: number }> =>
     (await good('POST', '/consumers/', body)).body;
+  const domainRow = async () => (await api.store.latest.domains.seenBy(owner.account.id, domain))!.domain;
   const waiting = async () => {
-    const row = await api.store.latest.domains.seenBy(owner.account.id, domain);
-    const rows = await api.store.latest.outbox.list(row!.domain.id);
+    const rows = await api.store.latest.outbox.list((await domainRow()).id);
     return rows.map(({ reason, lists_only }) => [reason, lists_only]);
   };
   const audit = async (): Promise<Answer> => good('GET', '/audit/');
@@ -133,6 +134,18 @@ describe.each(testDatabases())('the registry on $kind', (database) => {
     expect(second.headers['link']).toBeUndefined();
     expect((await good('GET', '/consumers/?username=b')).body).toHaveLength(1);
     expect((await good('GET', '/consumers/?username=nobody')).body).toEqual([]);
+  });
+
+  test('the consumers of a domain are bounded together, and the refusal names the bound', async () => {
+    const { id } = await consumer({ username: 'acme' });
+    const row = (await api.store.latest.consumers.list((await domainRow()).id))[0]!;
+    const large = JSON.stringify({ ...JSON.parse(row.body), group: 'x'.repeat(MAX_CONSUMER_OCTETS) });
+    await api.store.write((tx) => tx.consumers.update({ ...row, body: large }));
+    expect(await refused(400, 'POST', '/consumers/', { username: 'b' })).toContain(
+      `at most ${MAX_CONSUMER_OCTETS} octets together`,
+    );
+    await good('PUT', `/consumers/${id}`, { group: null });
+    await consumer({ username: 'b' });
   });
 
   test('no two consumers have a name that a token could mean either by', async () => {

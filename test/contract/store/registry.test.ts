@@ -78,6 +78,10 @@ describe.each(kinds)('$name', (kind) => {
     expect(names(await consumers.list(domain.id))).toEqual(['a', 'b', 'c']);
     expect(await consumers.onPlan(domain.id, 'gold', 2)).toEqual(['a', 'b']);
     expect(await consumers.count(domain.id)).toBe(3);
+    expect(await consumers.octets(domain.id)).toBe(6);
+    await consumer('ü', { body: '"ü"' });
+    expect(await consumers.octets(domain.id)).toBe(10);
+    expect(await consumers.octets(0)).toBe(0);
   });
 
   test('a second username or custom id of a domain is a conflict, and one without a custom id is not', async () => {

@@ -6,9 +6,9 @@ import { type ConsumerSettings, consumerForm } from '../../../rules/model/regist
 import { judgeUsagePlan } from '../../../rules/model/registry/registry.ts';
 import { consumerOf } from '../../publishing/plan-registry.ts';
 import type { ConsumerRow } from '../../store/tables/registry.ts';
-import { MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
+import { MAX_CONSUMER_OCTETS, MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
 import { formBody, idOf, nextPage, queryNumber, wrongInput } from '../operation/read-request.ts';
-import { conflict, notFound } from '../operation/refusal.ts';
+import { badRequest, conflict, notFound } from '../operation/refusal.ts';
 import {
   type ApiRoute,
   type Call,
@@ -102,7 +102,9 @@ function create(): Operation {
         const there = await w.tx.consumers.count(w.domain.id);
         judgeRoom('consumers', { there, most: MAX_CONSUMERS });
         await judgeNames(w, body, null);
-        const row = await w.tx.consumers.insert({ ...columnsOf(w, body), created_at: w.now });
+        const columns = columnsOf(w, body);
+        await judgeOctets(w, columns.body, '');
+        const row = await w.tx.consumers.insert({ ...columns, created_at: w.now });
         const after = showConsumer(row);
         const entry = { action: 'consumer.create', subject: `consumer/${row.id}`, after };
         await recordChange(w, entry, `consumer ${row.id} created`);
@@ -128,6 +130,7 @@ function update(): Operation {
         const columns = columnsOf(w, fields);
         if (columns.body === before.body) return ok(shown);
         await judgeNames(w, fields, before);
+        await judgeOctets(w, columns.body, before.body);
         const row = (await w.tx.consumers.update({ ...columns, id: before.id }))!;
         const after = showConsumer(row);
         const entry = { action: 'consumer.update', subject: `consumer/${row.id}`, before: shown, after };
@@ -194,6 +197,16 @@ async function judgeNames(w: Writing, fields: ConsumerSettings, before: Consumer
   const problem = judgeUsagePlan(plan, names);
   if (problem !== null)
     throw wrongInput([{ ...problem, severity: 'error', path: ['usage_plan'], found: quoteValue(plan) }]);
+}
+
+/** Checks the bound on the fields of all consumers; one that shrinks is not checked. @throws Refusal 400 */
+async function judgeOctets({ tx, domain }: Writing, body: string, before: string): Promise<void> {
+  const more = Buffer.byteLength(body) - Buffer.byteLength(before);
+  if (more <= 0) return;
+  const total = (await tx.consumers.octets(domain.id)) + more;
+  if (total <= MAX_CONSUMER_OCTETS) return;
+  const most = `the consumers of a domain have at most ${MAX_CONSUMER_OCTETS} octets together`;
+  throw badRequest(`${most}, and with this one there were ${total}; shorten labels, acl and metadata`);
 }
 
 interface JudgedName {

@@ -1,6 +1,7 @@
 /** Consumers of the gateways of a domain, and their keys. A change of either raises the version of the registry (`registries.ts`). */
+import { sql } from 'kysely';
 import { lockDomain } from '../database/lock-domain.ts';
-import { int, one, type Session, statement } from '../database/statement.ts';
+import { int, one, raw, type Session, statement } from '../database/statement.ts';
 import type { ConsumerKeyRow, ConsumerRow } from '../tables/registry.ts';
 import { raiseRegistry } from './registries.ts';
 
@@ -43,6 +44,14 @@ const count = statement((builder, p: { domain_id: number }) =>
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('domain_id', '=', p.domain_id),
 );
+
+const octets = statement((builder, p: { domain_id: number }, { database }) => {
+  const length = database === 'sqlite' ? sql`length(cast(body as blob))` : sql`octet_length(body)`;
+  return raw<{ octets: number }>(
+    sql`select coalesce(sum(${length}), 0) as octets from consumers where domain_id = ${p.domain_id}`,
+    builder,
+  );
+});
 
 const get = statement((builder, p: OfDomain) =>
   builder.selectFrom('consumers').selectAll().where('domain_id', '=', p.domain_id).where('id', '=', p.id),
@@ -199,6 +208,11 @@ export function consumerReads(session: Session) {
     async count(domainId: number): Promise<number> {
       await lockDomain(session, domainId);
       return (await one(session, count, { domain_id: domainId }))!.count;
+    },
+    /** Octets of the bodies of all of a domain. */
+    async octets(domainId: number): Promise<number> {
+      await lockDomain(session, domainId);
+      return (await one(session, octets, { domain_id: domainId }))!.octets;
     },
     async get(domainId: number, id: number): Promise<ConsumerRow | null> {
       await lockDomain(session, domainId);
