@@ -3,6 +3,17 @@
  * method answers is at the method. Times are milliseconds since the epoch; `null` means there is no such row; a method throws
  * `StoreFault` alone, with the codes that its comment names or those of a failing database.
  */
+
+import { consumerKeyReads, consumerKeyWrites, consumerReads, consumerWrites } from '../registry/consumers.ts';
+import { issuerFetchReads, issuerFetchWrites } from '../registry/issuer-fetches.ts';
+import {
+  registryReads,
+  registryWrites,
+  tokenIssuerReads,
+  tokenIssuerWrites,
+  usagePlanReads,
+  usagePlanWrites,
+} from '../registry/registries.ts';
 import { accountReads, accountWrites, keyReads, keyWrites } from './accounts.ts';
 import { auditReads, auditWrites, secretReads, secretWrites } from './audit.ts';
 import {
@@ -17,13 +28,11 @@ import {
 } from './billing.ts';
 import { cacheReads, cacheWrites } from './caches.ts';
 import { certificateReads, certificateWrites } from './certificates.ts';
-import { consumerKeyReads, consumerKeyWrites, consumerReads, consumerWrites } from './consumers.ts';
 import { contactReads, contactWrites } from './contacts.ts';
 import { domainReads, domainWrites, scanReads, scanWrites } from './domains.ts';
 import { draftReads, draftWrites, invariantReads, invariantWrites } from './drafts.ts';
 import { groupReads, groupWrites } from './groups.ts';
 import { issuanceReads, issuanceWrites } from './issuance.ts';
-import { issuerFetchReads, issuerFetchWrites } from './issuer-fetches.ts';
 import { listFeedReads, listFeedWrites } from './list-feeds.ts';
 import { listReads, listWrites } from './lists.ts';
 import { nodeReads, nodeWrites } from './nodes.ts';
@@ -33,14 +42,6 @@ import { outboxReads, outboxWrites } from './outbox.ts';
 import { planReads } from './plan-reads.ts';
 import { planWrites } from './plans.ts';
 import { recordReads, recordWrites } from './records.ts';
-import {
-  registryReads,
-  registryWrites,
-  tokenIssuerReads,
-  tokenIssuerWrites,
-  usagePlanReads,
-  usagePlanWrites,
-} from './registries.ts';
 import { ruleReads, ruleWrites } from './rules.ts';
 import {
   invitationReads,

@@ -4,8 +4,8 @@
  */
 import { lockDomain } from '../database/lock-domain.ts';
 import { int, one, type Session, statement } from '../database/statement.ts';
+import { putListBlob } from '../repositories/list-blobs.ts';
 import type { RegistryRow, TokenIssuerRow, UsagePlanRow } from '../tables/registry.ts';
-import { putListBlob } from './list-blobs.ts';
 
 /** A sealed registry to store. */
 export interface SealedRegistryForm {

@@ -1,8 +1,8 @@
 /** Fetches of the keys of token issuers: when they are due, and who fetches them. The keys are in the rows of the issuers. */
 import { sql } from 'kysely';
 import { int, one, type Session, statement } from '../database/statement.ts';
+import { claimParameters, type FetchClaiming, fetchStatements } from '../repositories/fetch-claims.ts';
 import type { ClaimedIssuer } from '../tables/registry.ts';
-import { claimParameters, type FetchClaiming, fetchStatements } from './fetch-claims.ts';
 
 /** Issuers of domains that are not disabled, and of active accounts. */
 const FETCHES = fetchStatements<ClaimedIssuer>({
