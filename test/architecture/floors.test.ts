@@ -32,7 +32,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
   ],
   control: [
     ...['client', 'store', 'accounts', 'notices', 'publishing', 'traffic', 'logs', 'dns', 'certificates'],
-    ...['lists', 'domains', 'zones', 'billing', 'recommendations', 'compute', 'api'],
+    ...['lists', 'registry', 'domains', 'zones', 'billing', 'recommendations', 'compute', 'api'],
   ],
   page: ['panel', 'reference'],
   cli: [],

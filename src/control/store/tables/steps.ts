@@ -162,7 +162,7 @@ WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);`,
   NONE,
   // 24: named lists.
   NONE,
-  // 25: OpenAPI documents of gateways.
+  // 25: documents of gateways; consumers, usage plans, token issuers.
   NONE,
 ];
 
