@@ -9,7 +9,7 @@ import { formatIp, parseIp } from '../base/addresses/ip.ts';
 import type { Diagnostic } from '../base/diagnostics/diagnostic.ts';
 import type { SealedSignatures } from '../control/compute/job.ts';
 import { type AddressDatabase, openAddressDatabase } from '../engine/classification/address-database.ts';
-import { META, PlanFault, typeIndex } from '../engine/plan/layout.ts';
+import { PlanFault, phaseStart, typeIndex } from '../engine/plan/layout.ts';
 import { openSignatures } from '../engine/plan/open-signatures.ts';
 import { openPlan } from '../engine/plan/seal.ts';
 import { sealSignatures } from '../engine/plan/seal-signatures.ts';
@@ -240,9 +240,9 @@ export async function signatureNames(
 
 /** Whether a sealed plan has an enabled waf rule. */
 export function hasWafRule(bytes: Uint8Array): boolean {
-  const { meta } = openPlan(bytes).plan;
-  const phase = META.phases + typeIndex('waf');
-  return meta[phase + 1]! > meta[phase]!;
+  const { plan } = openPlan(bytes);
+  const type = typeIndex('waf');
+  return phaseStart(plan, type + 1) > phaseStart(plan, type);
 }
 
 /**

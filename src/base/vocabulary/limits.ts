@@ -101,6 +101,25 @@ export const MAX_DOMAIN_IPS = 200_000;
  */
 export const MAX_DOMAIN_TEXT = 20_971_520;
 
+// Gateways (semantics §15)
+
+/** Maximum number of operations per gateway: GitHub's document has some 1,100. */
+export const MAX_OPERATIONS = 2_000;
+/** Maximum length, in characters, of the id of an operation, of a scope and of a tag. */
+export const MAX_OPERATION_NAME = 128;
+/** Maximum number of scopes, and of tags, per operation. */
+export const MAX_OPERATION_NAMES = 32;
+/** Maximum number of methods per operation: as many as IANA registers for safe and unsafe requests of APIs, with room. */
+export const MAX_OPERATION_METHODS = 16;
+/** Maximum number of places that a gateway reads API keys from. */
+export const MAX_KEY_SOURCES = 8;
+/** Maximum number of token issuers of a domain, and of a gateway. */
+export const MAX_ISSUERS = 20;
+/** Maximum number of origins, methods or headers in a list of `cors`. */
+export const MAX_CORS_ENTRIES = 64;
+/** Maximum number of seconds for which browsers store the answer to a preflight: browsers cut longer times to a day or less. */
+export const MAX_CORS_AGE_SEC = 86_400;
+
 // Regular expressions: matching costs at most program size × octets (semantics §3)
 
 /**

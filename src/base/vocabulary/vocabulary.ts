@@ -9,6 +9,7 @@ export const RULE_TYPES = [
   'fingerprint',
   'bot_route',
   'rate_limit',
+  'gateway',
   'waf',
   'redirect',
   'captcha',
@@ -39,6 +40,7 @@ export const TYPE_ALIASES: { readonly [T in RuleType]: readonly string[] } = {
   fingerprint: ['ja4'],
   bot_route: ['bot', 'bots'],
   rate_limit: ['limit', 'limit_req', 'ratelimit', 'rate-limit', 'throttle'],
+  gateway: ['api', 'api_gateway', 'basic_auth', 'jwt', 'jwt_auth', 'key_auth'],
   waf: ['firewall', 'modsecurity'],
   redirect: ['return'],
   captcha: ['challenge'],
@@ -67,9 +69,10 @@ export const ALWAYS_ENFORCED: readonly RuleType[] = ['cache'];
 /** The types whose path segment has an underscore (API document, "Edge rules"). */
 const UNDERSCORED: readonly RuleType[] = ['origin_route', 'origin_pool'];
 
-/** The path segment of a rule type in the API: `bot_route` → `bot-route`. */
-export function ruleSlug(type: RuleType): string {
-  return UNDERSCORED.includes(type) ? type : type.replaceAll('_', '-');
+/** The path of the rules of a type in the API, below its domain: `bot_route` → `rules/bot-route`, `gateway` → `gateways`. */
+export function typePath(type: RuleType): string {
+  if (type === 'gateway') return 'gateways';
+  return `rules/${UNDERSCORED.includes(type) ? type : type.replaceAll('_', '-')}`;
 }
 
 /**
@@ -237,7 +240,7 @@ export type HeaderOp = (typeof HEADER_OPS)[number];
 export const HEADER_SIDES = ['request', 'response'] as const;
 export type HeaderSide = (typeof HEADER_SIDES)[number];
 
-/** What `${…}` in a value of a headers rule inserts, besides `tag(<rule>)`. */
+/** What `${…}` in a value of a headers rule inserts, besides `tag(<rule>)` and `claim(<name>)`. */
 export const HEADER_VARIABLES = [
   'client_ip',
   'client_country',
@@ -247,8 +250,19 @@ export const HEADER_VARIABLES = [
   'request_id',
   'ja4',
   'bot_kind',
+  'consumer',
 ] as const;
 export type HeaderVariable = (typeof HEADER_VARIABLES)[number];
+
+/** Which of the credentials that a gateway takes a request must have. The first is the default. */
+export const AUTH_REQUIREMENTS = ['any', 'all', 'none'] as const;
+export type AuthRequirement = (typeof AUTH_REQUIREMENTS)[number];
+
+/** What a gateway does with a request that no operation describes. The first is the default. */
+export const UNKNOWN_OPERATION_MODES = ['block', 'log', 'pass'] as const;
+
+/** Where an operation of a gateway comes from: a document, or the customer's own words. */
+export const OPERATION_SOURCES = ['manual', 'schema', 'discovered'] as const;
 
 /** The kinds of credentials that gateways take (semantics §15). */
 export const CREDENTIAL_KINDS = ['api_key', 'jwt'] as const;

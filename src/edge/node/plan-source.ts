@@ -2,7 +2,7 @@
 import { refOfSlot, refText } from '../../engine/evaluator/identity.ts';
 import { createLoaded, type LoadedPlan } from '../../engine/evaluator/loaded.ts';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
-import { FLAG, META, NONE, RATE_FIELDS, RATE_OPTIONS, SLOT, typeIndex } from '../../engine/plan/layout.ts';
+import { FLAG, META, NONE, RATE_FIELDS, RATE_OPTIONS, SLOT, typeNumber } from '../../engine/plan/layout.ts';
 import type { Clearance } from '../../engine/plan/manifest.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
 import type { ChallengeSink } from '../following/install-challenges.ts';
@@ -136,12 +136,12 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
     const flags = plan.slots[row + SLOT.flags]!;
     if ((flags & FLAG.enabled) === 0) continue;
     const type = flags & FLAG.type;
-    if (!known.signatures && type === typeIndex('waf')) found.waf.push(slot);
+    if (!known.signatures && type === typeNumber('waf')) found.waf.push(slot);
     if (!known.countries && plan.slots[row + SLOT.countries] !== NONE) found.countries.push(slot);
-    if (known.atDoors === true && type === typeIndex('rate_limit') && countsStatuses(loaded, row))
+    if (known.atDoors === true && type === typeNumber('rate_limit') && countsStatuses(loaded, row))
       found.statuses.push(slot);
-    if (type === typeIndex('fingerprint') && hasJa4h(loaded, row)) found.ja4h.push(slot);
-    if (known.atDoors === true && type === typeIndex('headers')) found.headers.push(slot);
+    if (type === typeNumber('fingerprint') && hasJa4h(loaded, row)) found.ja4h.push(slot);
+    if (known.atDoors === true && type === typeNumber('headers')) found.headers.push(slot);
   }
   const sentences: string[] = [];
   const add = (slots: readonly number[], text: string): void => {

@@ -21,7 +21,7 @@ import {
   type Plan,
   RECENT,
   SLOT,
-  typeIndex,
+  typeNumber,
 } from '../plan/layout.ts';
 import { layConditions } from './conditions.ts';
 import {
@@ -240,7 +240,7 @@ function slotRow(draft: PlanDraft, rule: Rule): readonly number[] {
 /** The flags of a rule (`FLAG`), with the number of its action or mode above them. */
 function flagsOf(rule: Rule): number {
   const { action, flags: own } = compilerOf(rule);
-  let flags = typeIndex(rule.type) | (action(rule) << FLAG_ACTION_SHIFT) | own(rule);
+  let flags = typeNumber(rule.type) | (action(rule) << FLAG_ACTION_SHIFT) | own(rule);
   if (rule.action_mode === 'dry_run' && !ALWAYS_ENFORCED.includes(rule.type)) flags |= FLAG.dryRun;
   if (rule.enabled) flags |= FLAG.enabled;
   if (rule.host_pattern !== '') flags |= FLAG.hostPattern;
@@ -300,7 +300,8 @@ function assemble(draft: PlanDraft): Plan {
     return rows;
   }, []);
   return {
-    meta: draft.meta,
+    // Plans that need no word of the newest version have none.
+    meta: draft.newest ? draft.meta : draft.meta.slice(0, META.size),
     slots: draft.slots,
     words: Uint32Array.from(draft.words.words),
     patterns: Uint32Array.from(patterns),

@@ -4,9 +4,10 @@
  */
 import { assert } from '../../base/diagnostics/assert.ts';
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
+import { decodeEscapes } from '../../base/octets/octets.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import type { DnsRecord, Rule, RuleSet } from '../../rules/model/types.ts';
-import { META, NONE, type SourceKind, typeIndex } from '../plan/layout.ts';
+import { META, NONE, type SourceKind, typeIndex, typeNumber } from '../plan/layout.ts';
 import { createPatternPool, type KnownPatterns, type PatternPool } from './patterns.ts';
 
 /** A host name with its proxied records, in id order. */
@@ -49,6 +50,8 @@ export interface PlanDraft {
   tagSlots: ReadonlyMap<string, number> | null;
   /** Whether a rule uses what version 5 of the layout added. */
   recent: boolean;
+  /** Whether a rule uses what version 6 of the layout added. */
+  newest: boolean;
   readonly words: WordPool;
   readonly strings: StringPool;
   readonly patterns: PatternPool;
@@ -110,12 +113,13 @@ export function createDraft(ruleSet: RuleSet, patterns: KnownPatterns = new Map(
     ejections: false,
     tagSlots: null,
     recent: false,
+    newest: false,
     words: createWordPool(),
     strings: createStringPool(),
     patterns: createPatternPool(patterns),
     filing: { byKey: new Map(), intervals: [], always: [] },
     postings: { numbers: new Map(), lists: [] },
-    meta: new Uint32Array(META.size).fill(NONE),
+    meta: new Uint32Array(META.size + 1).fill(NONE),
     slots: new Uint32Array(0),
     names: new Uint32Array(0),
     ruleKeys: new Uint32Array(0),
@@ -149,21 +153,30 @@ export function placePosting(draft: PlanDraft, slots: readonly number[]): number
 }
 
 /**
- * Orders the rules as they are evaluated: by phase, then priority, then id (semantics §3, §4). Writes where the slots of
- * each type begin to `meta`, from `META.phases` on, and the number of all slots.
+ * Orders the rules as they are evaluated: by phase, then priority, then id (semantics §3, §4), gateways by the length of their
+ * base paths before that (§15). Writes where the slots of each type begin to `meta`, and the number of all slots.
  */
 export function orderRules(draft: PlanDraft): void {
   const rank = new Map(RULE_TYPES.map((type) => [type, typeIndex(type)]));
   draft.rules = [...draft.ruleSet.rules].sort(
-    (a, b) => rank.get(a.type)! - rank.get(b.type)! || a.priority - b.priority || a.id - b.id,
+    (a, b) =>
+      rank.get(a.type)! - rank.get(b.type)! ||
+      baseLength(b) - baseLength(a) ||
+      a.priority - b.priority ||
+      a.id - b.id,
   );
   let slot = 0;
-  for (const [index, type] of RULE_TYPES.entries()) {
-    draft.meta[META.phases + index] = slot;
+  for (const type of RULE_TYPES) {
+    draft.meta[type === 'gateway' ? META.gateways : META.phases + typeNumber(type)] = slot;
     while (draft.rules[slot]?.type === type) slot++;
   }
   // Where the last type begins is also the end of the one before it, as plans without it have it.
   draft.meta[META.slots] = slot;
+}
+
+/** Characters of a gateway's base path in canonical form; 0 for `/`, and for rules of other types. */
+function baseLength(rule: Rule): number {
+  return rule.type === 'gateway' && rule.base_path !== '/' ? decodeEscapes(rule.base_path).length : 0;
 }
 
 /**

@@ -5,6 +5,7 @@
 import { parseIpEntry } from '../../base/addresses/ip.ts';
 import { assert } from '../../base/diagnostics/assert.ts';
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
+import { gatewayPaths } from '../../rules/model/rules/gateway.ts';
 import type { BotRouteRule, FingerprintRule, PathFilter, Rule } from '../../rules/model/types.ts';
 import { COUNTRY_WORDS, characterBit, LISTED, NONE } from '../plan/layout.ts';
 import { type PlanDraft, placeString, placeWords } from './draft.ts';
@@ -45,11 +46,12 @@ export function pathForm(rule: PathFilter): PatternForm {
   return rule.path_match_type === 'regex' ? 'path_regex' : 'path_wildcard';
 }
 
-/** The rule's path filter, when its type has one; of a redirect with a list of targets, the paths of the list. */
+/** The rule's path filter; of a redirect with a list of targets the paths of the list, of a gateway those of its base path. `null`: none. */
 export function pathFilterOf(rule: Rule): PathFilter | null {
   if (rule.type === 'redirect' && rule.targets !== undefined) {
     return { path_match_type: 'wildcard', path_includes: [rule.targets], path_excludes: rule.path_excludes };
   }
+  if (rule.type === 'gateway') return gatewayPaths(rule);
   return 'path_includes' in rule ? rule : null;
 }
 

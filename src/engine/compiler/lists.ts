@@ -51,7 +51,7 @@ function registryRow(
   data: SealedData,
 ): readonly number[] {
   // Readers of an earlier version would take it for a list.
-  draft.recent = true;
+  draft.newest = true;
   const row = new Array<number>(LIST.size).fill(0);
   row[LIST.name] = placeString(draft.strings, '');
   row[LIST.kind] = REGISTRY_KIND;

@@ -1,12 +1,6 @@
 /** The printed form of a plan: JSON for people and for line diffs. No code reads it back. */
 import { SWITCH_LIST } from '../../base/vocabulary/switches.ts';
-import {
-  BOT_KINDS,
-  DOMAIN_STATUSES,
-  LIST_KINDS,
-  RECORD_SCHEMES,
-  RULE_TYPES,
-} from '../../base/vocabulary/vocabulary.ts';
+import { BOT_KINDS, DOMAIN_STATUSES, LIST_KINDS, RECORD_SCHEMES } from '../../base/vocabulary/vocabulary.ts';
 import {
   COUNTRIES,
   decodeString,
@@ -24,6 +18,7 @@ import {
   PATTERN_KIND,
   type Plan,
   RECORD,
+  ruleTypeOf,
   SLOT,
   sectionsOf,
 } from '../plan/layout.ts';
@@ -94,7 +89,7 @@ function printTree(plan: Plan, root: number): Printed {
 /** `type/id` of a slot. */
 function slotName(plan: Plan, slot: number): string {
   const row = slot * SLOT.size;
-  return `${RULE_TYPES[plan.slots[row + SLOT.flags]! & FLAG.type]}/${plan.slots[row + SLOT.id]}`;
+  return `${ruleTypeOf(plan.slots[row + SLOT.flags]!)}/${plan.slots[row + SLOT.id]}`;
 }
 
 /** The alpha-2 code of a country's number. */
@@ -174,7 +169,7 @@ function printLists(plan: Plan): Printed {
 function printRule(plan: Plan, slot: number): Printed {
   const row = plan.slots.subarray(slot * SLOT.size, (slot + 1) * SLOT.size);
   const flags = row[SLOT.flags]!;
-  const type = RULE_TYPES[flags & FLAG.type]!;
+  const type = ruleTypeOf(flags);
   const conditions = printConditions(plan, slot);
   return {
     type,

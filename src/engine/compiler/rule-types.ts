@@ -4,7 +4,6 @@
  * printed. Text is a string number; `true` is 1; closed vocabularies are the index in their list
  * (`base/vocabulary/vocabulary.ts`).
  */
-import { assert } from '../../base/diagnostics/assert.ts';
 import { decodeEscapes, utf8Bytes } from '../../base/octets/octets.ts';
 import { xxhash32 } from '../../base/octets/xxhash32.ts';
 import {
@@ -16,7 +15,6 @@ import {
   DROP_STATUSES,
   ERROR_PAGE_MODES,
   FINGERPRINT_ACTIONS,
-  HEADER_OPS,
   LB_TYPES,
   ORIGIN_SCHEMES,
   type OriginScheme,
@@ -27,12 +25,10 @@ import {
   type RuleType,
   UNINSPECTED_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
-import { parseHeaderValue } from '../../rules/model/header-values.ts';
 import { headerEntries } from '../../rules/model/rules/headers.ts';
 import type {
   CacheRule,
   ErrorPageRule,
-  HeadersRule,
   OriginPoolRule,
   RateLimitRule,
   Rule,
@@ -48,14 +44,11 @@ import {
   EJECTIONS,
   FLAG,
   FLAG_ACTION_SHIFT,
-  HEADER_CHANGE,
-  HEADERS_FIELDS,
   LIST,
   META,
   NONE,
   PAGE_FIELDS,
   PATTERN,
-  PIECE_KINDS,
   type Plan,
   POOL_EJECTION,
   POOL_FIELDS,
@@ -70,13 +63,12 @@ import {
   ROUTE_FIELDS,
   SLOT,
   type SourceKind,
-  VALUE_PIECE,
   VALUE_SOURCE,
   WAF_EXCLUSION,
   WAF_FIELDS,
 } from '../plan/layout.ts';
 import { placeSource } from './conditions.ts';
-import { type PlanDraft, placeString, placeWords, slotOfTag } from './draft.ts';
+import { type PlanDraft, placeString, placeWords } from './draft.ts';
 import {
   addressOption,
   botOption,
@@ -85,6 +77,8 @@ import {
   fingerprintOptions,
 } from './filing-keys.ts';
 import { placeAddresses, placeBotKinds, placeCountries, placeFingerprints, placeList } from './filters.ts';
+import { placeGateway, printGateway } from './gateways.ts';
+import { placeChanges, printChanges } from './header-changes.ts';
 import { placePattern } from './patterns.ts';
 
 /** A part of the printed plan; JSON-safe. */
@@ -179,6 +173,7 @@ const TYPES: { readonly [T in RuleType]: TypeCompiler<Extract<Rule, { readonly t
     fields: placeRate,
     print: printRateLimit,
   },
+  gateway: { ...PLAIN, fields: placeGateway, print: ({ plan, at }) => printGateway(plan, at) },
   waf: {
     ...PLAIN,
     action: (rule) => UNINSPECTED_MODES.indexOf(rule.on_uninspected),
@@ -247,7 +242,11 @@ const TYPES: { readonly [T in RuleType]: TypeCompiler<Extract<Rule, { readonly t
       content: printPages(rule),
     }),
   },
-  headers: { ...PLAIN, fields: placeHeaders, print: printHeaders },
+  headers: {
+    ...PLAIN,
+    fields: (draft, rule) => placeChanges(draft, headerEntries(rule)),
+    print: ({ plan, at }) => printChanges(plan, at),
+  },
 };
 
 /** How a rule is compiled. */
@@ -370,33 +369,6 @@ function placePages(draft: PlanDraft, rule: ErrorPageRule): number {
     placeString(draft.strings, html),
   ]);
   return placeWords(draft.words, [rule.codes.length, ...rule.codes, pages.length, ...pages.flat()]);
-}
-
-/** The fields of a headers rule; the plan is one that earlier readers refuse. */
-function placeHeaders(draft: PlanDraft, rule: HeadersRule): number {
-  draft.recent = true;
-  const entries = headerEntries(rule);
-  const rows = entries.flatMap(({ op, name, value }) => [
-    HEADER_OPS.indexOf(op),
-    placeString(draft.strings, name),
-    value === null ? NONE : placeValue(draft, value),
-  ]);
-  const requests = entries.filter(({ side }) => side === 'request').length;
-  return placeWords(draft.words, [requests, entries.length - requests, ...rows]);
-}
-
-/** The pieces of a value: their count, then their rows. */
-function placeValue(draft: PlanDraft, value: string): number {
-  const parsed = parseHeaderValue(value);
-  assert(parsed.ok, 'the model accepts values of known variables alone');
-  const rows = parsed.pieces.flatMap((piece): readonly number[] => {
-    const kind = PIECE_KINDS.indexOf(piece.kind === 'variable' ? piece.name : piece.kind);
-    if (piece.kind === 'text') return [kind, placeString(draft.strings, piece.text), NONE];
-    if (piece.kind === 'tag')
-      return [kind, placeString(draft.strings, piece.tag), slotOfTag(draft, piece.tag)];
-    return [kind, NONE, NONE];
-  });
-  return placeWords(draft.words, [parsed.pieces.length, ...rows]);
 }
 
 // Words as printed fields.
@@ -537,49 +509,6 @@ function printPages({ plan, at }: RuleWords): Printed {
     return [String(words[row]), printText(decodeString(plan, words[row + 1]!))];
   });
   return Object.fromEntries(pages);
-}
-
-/** The changes of both messages, in their order. */
-function printHeaders({ plan, at }: RuleWords): Printed {
-  const { words } = plan;
-  const requests = words[at + HEADERS_FIELDS.requests]!;
-  const count = requests + words[at + HEADERS_FIELDS.responses]!;
-  const changes = Array.from({ length: count }, (_, index) => {
-    const row = at + HEADERS_FIELDS.changes + index * HEADER_CHANGE.size;
-    const name = decodeString(plan, words[row + HEADER_CHANGE.name]!);
-    const value = words[row + HEADER_CHANGE.value]!;
-    const op = HEADER_OPS[words[row + HEADER_CHANGE.op]!];
-    return value === NONE ? `${op} ${name}` : `${op} ${name}: ${printValue(plan, value)}`;
-  });
-  return { request: changes.slice(0, requests), response: changes.slice(requests) };
-}
-
-/** The slots of the rules whose tags are in values of a headers rule; NONE: a rule that does not exist. */
-export function slotsInValues(plan: Plan, slot: number): readonly number[] {
-  const { slots, words } = plan;
-  const at = slots[slot * SLOT.size + SLOT.fields]!;
-  const count = words[at + HEADERS_FIELDS.requests]! + words[at + HEADERS_FIELDS.responses]!;
-  return Array.from({ length: count }, (_, index) => {
-    const value = words[at + HEADERS_FIELDS.changes + index * HEADER_CHANGE.size + HEADER_CHANGE.value]!;
-    const pieces = value === NONE ? 0 : words[value]!;
-    return Array.from({ length: pieces }, (_piece, place) => value + 1 + place * VALUE_PIECE.size);
-  })
-    .flat()
-    .flatMap((row) =>
-      PIECE_KINDS[words[row + VALUE_PIECE.kind]!] === 'tag' ? [words[row + VALUE_PIECE.slot]!] : [],
-    );
-}
-
-/** A value as it is written. */
-function printValue(plan: Plan, at: number): string {
-  const { words } = plan;
-  return Array.from({ length: words[at]! }, (_, index) => {
-    const row = at + 1 + index * VALUE_PIECE.size;
-    const kind = PIECE_KINDS[words[row + VALUE_PIECE.kind]!]!;
-    const text = words[row + VALUE_PIECE.text]!;
-    if (kind === 'text') return decodeString(plan, text).replaceAll('$', '$$$$');
-    return kind === 'tag' ? `\${tag(${decodeString(plan, text)})}` : `\${${kind}}`;
-  }).join('');
 }
 
 function printExclusions(plan: Plan, at: number): readonly Printed[] {

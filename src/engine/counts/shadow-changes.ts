@@ -57,6 +57,8 @@ const ACTS_ON: Readonly<Record<Effect, readonly Difference[]>> = {
   origin: ['origin'],
   error_page: [],
   headers: ['headers'],
+  // A consumer sends other fields on, its key is not sent on, and its responses are not shared.
+  admit: ['outcome', 'path', 'cache', 'headers'],
 };
 
 /** The fields of a decision that are compared. */

@@ -1,6 +1,15 @@
 /** The outcome of a request, and the vocabularies of its fields. All of it is JSON-safe. */
-import type { Action, ActionMode, CacheMode, HeaderOp, RuleType } from '../../base/vocabulary/vocabulary.ts';
+import type {
+  Action,
+  ActionMode,
+  CacheMode,
+  HeaderOp,
+  IdentityFailure,
+  RuleType,
+} from '../../base/vocabulary/vocabulary.ts';
 import type { WafFinding } from '../waf/request/inspection.ts';
+
+import type { GatewayReason } from './gateways.ts';
 
 export { ACTIONS, type Action } from '../../base/vocabulary/vocabulary.ts';
 
@@ -22,6 +31,7 @@ export const EFFECTS = [
   'origin',
   'error_page',
   'headers',
+  'admit',
 ] as const;
 /** One of EFFECTS. */
 export type Effect = (typeof EFFECTS)[number];
@@ -105,6 +115,17 @@ export interface HeaderChange {
   readonly value: string | null;
 }
 
+/** What the gateway of a request has made of it. */
+export interface GatewayOutcome {
+  readonly reason: GatewayReason;
+  /** The id of the operation, or its template without one; `null`: no operation describes the request. */
+  readonly operation: string | null;
+  /** The username of the consumer; `null`: the request has no valid credentials. */
+  readonly consumer: string | null;
+  /** Under `credentials`: what is wrong with them. For logs; answers to visitors do not have it. */
+  readonly failure?: IdentityFailure;
+}
+
 /** What the edge does with one request, and why. */
 export interface Decision {
   readonly action: Action;
@@ -114,7 +135,7 @@ export interface Decision {
   readonly rule: RuleRef | null;
   /** The Location of a redirect. */
   readonly location: string | null;
-  /** The body of a `respond` by a bot_route rule. */
+  /** The body of a `respond` by a bot_route rule or a gateway. */
   readonly body: string | null;
   /** Set when the request is forwarded. */
   readonly origin: Origin | null;
@@ -133,6 +154,8 @@ export interface Decision {
   readonly requestHeaders?: readonly HeaderChange[];
   /** Changes of the response that the visitor gets, of an origin or of the edge; absent: no headers rule changes it. */
   readonly responseHeaders?: readonly HeaderChange[];
+  /** What the gateway that acts has made of the request; absent: none acts. */
+  readonly gateway?: GatewayOutcome;
   /** Every rule that matched, in evaluation order. */
   readonly matches: readonly Match[];
   /** The decision had every dry_run rule been enforced; `null` when no dry_run rule matched. */

@@ -11,6 +11,7 @@ import {
   POOL_FIELDS,
   POOL_HEALTH,
   POOL_ORIGIN,
+  phaseStart,
   SLOT,
   typeIndex,
 } from '../plan/layout.ts';
@@ -84,9 +85,10 @@ export function readEdgeSettings(loaded: LoadedPlan): EdgeSettings {
 
 /** Whether a sealed plan, checked before, has a pool whose origins are probed. @throws PlanFault */
 export function hasProbes(bytes: Uint8Array): boolean {
-  const { meta, slots, words } = openPlan(bytes, { trusted: true }).plan;
-  const phase = META.phases + typeIndex('origin_pool');
-  for (let slot = meta[phase]!; slot < meta[phase + 1]!; slot++) {
+  const { plan } = openPlan(bytes, { trusted: true });
+  const { slots, words } = plan;
+  const type = typeIndex('origin_pool');
+  for (let slot = phaseStart(plan, type); slot < phaseStart(plan, type + 1); slot++) {
     const at = slots[slot * SLOT.size + SLOT.fields]!;
     if (words[at + POOL_FIELDS.health]! !== NONE) return true;
   }
@@ -94,10 +96,10 @@ export function hasProbes(bytes: Uint8Array): boolean {
 }
 
 function readPools(loaded: LoadedPlan): readonly PoolSettings[] {
-  const { meta, slots, words } = loaded.plan;
-  const phase = META.phases + typeIndex('origin_pool');
+  const { slots, words } = loaded.plan;
+  const type = typeIndex('origin_pool');
   const pools: PoolSettings[] = [];
-  for (let slot = meta[phase]!; slot < meta[phase + 1]!; slot++) {
+  for (let slot = phaseStart(loaded.plan, type); slot < phaseStart(loaded.plan, type + 1); slot++) {
     const at = slots[slot * SLOT.size + SLOT.fields]!;
     const origins = Array.from({ length: words[at + POOL_FIELDS.count]! }, (_, index) => {
       const row = at + POOL_FIELDS.origins + index * POOL_ORIGIN.size;

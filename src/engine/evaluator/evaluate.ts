@@ -85,6 +85,11 @@ export interface EvaluatorOptions {
    * `openPlanPart`; `null`: it is not there, and the plan is refused. Default: none, for plans that contain theirs.
    */
   readonly lists?: FindList;
+  /**
+   * Every gateway admits the requests that it matches, whatever their operations and credentials: for analyses that leave these
+   * open. Never at an edge. Default `false`.
+   */
+  readonly admitsAll?: boolean;
   /** Skips the checksum of bytes that this process has checked before; see `openPlan`. */
   readonly trusted?: boolean;
 }
@@ -200,6 +205,7 @@ const OPTIONS: OptionKinds<EvaluatorOptions> = {
   nodeId: { what: 'a number or `null`', is: (value) => value === null || typeof value === 'number' },
   onFault: FUNCTION,
   lists: FUNCTION,
+  admitsAll: FLAG,
   trusted: FLAG,
 };
 
@@ -271,6 +277,8 @@ function createContext(plan: Plan, loaded: LoadedPlan, options: EvaluatorOptions
     origins: options.origins ?? ALWAYS_UP,
     nodeId: options.nodeId ?? null,
     pools: new Map(),
+    gateways: new Map(),
+    admitsAll: options.admitsAll ?? false,
     keyedNames: new Map(),
     turns: new Map(),
     memo: SCRATCH.memo,

@@ -270,11 +270,11 @@ export function headerOf(request: EdgeRequest, name: string): string | null {
 
 /**
  * `acme`: the request of an ACME server for a token. `pinned`: a bot_route rule has pinned the origin. `crawler`: a
- * verified search crawler.
+ * verified search crawler. `admitted`: a gateway has admitted the request.
  */
-export const EXEMPT = { acme: 1, pinned: 2, crawler: 4 } as const;
+export const EXEMPT = { acme: 1, pinned: 2, crawler: 4, admitted: 8 } as const;
 
-/** The exemptions that the request's facts give; `pinned` is added by the phase bot_route. */
+/** The exemptions that the request's facts give; `pinned` and `admitted` are added by the phases bot_route and gateway. */
 export function exemptionsOf(facts: Facts): number {
   const acme = isAcmeChallenge(facts) ? EXEMPT.acme : 0;
   return isVerifiedCrawler(facts) ? acme | EXEMPT.crawler : acme;

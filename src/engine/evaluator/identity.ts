@@ -3,8 +3,7 @@
  * file an id is only a place, so there the plan has a key for each rule: the one its author wrote, or `~` and a hash of
  * the rule's content. Clearances, tags, counters, pool health and logs name rules by this identity.
  */
-import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import { FLAG, RECORD_KEY, SLOT } from '../plan/layout.ts';
+import { RECORD_KEY, ruleTypeOf, SLOT } from '../plan/layout.ts';
 import type { RuleRef } from './decision.ts';
 import type { Facts } from './facts.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
@@ -29,7 +28,7 @@ export function keyOfSlot(loaded: LoadedPlan, slot: number): string {
 export function refOfSlot(loaded: LoadedPlan, slot: number): RuleRef {
   const { slots } = loaded.plan;
   const row = slot * SLOT.size;
-  const type = RULE_TYPES[slots[row + SLOT.flags]! & FLAG.type]!;
+  const type = ruleTypeOf(slots[row + SLOT.flags]!);
   return withKey({ type, id: slots[row + SLOT.id]! }, keyOfSlot(loaded, slot));
 }
 

@@ -9,12 +9,14 @@ import { noneBelow, restart } from './candidates.ts';
 import type { RuleExplanation } from './checks.ts';
 import type { Decision, ErrorPageAnswer } from './decision.ts';
 import { EXEMPT, exemptionsOf } from './facts.ts';
+import type { CredentialsWanted } from './gateways.ts';
 import { botRoute, botRouteExplanation } from './phases/bot-route.ts';
 import { cache, cacheExplanation, cacheWithoutRules, developerModeNote, passCache } from './phases/cache.ts';
 import { captcha, captchaNote, captchaOfRecord } from './phases/captcha.ts';
 import { drop, dropExplanation } from './phases/drop.ts';
 import { type ErrorResponse, errorPage, errorPageExplanation } from './phases/error-page.ts';
 import { fingerprint, fingerprintExplanation } from './phases/fingerprint.ts';
+import { finishAdmitted, gateway, gatewayExplanation, wantedCredentials } from './phases/gateway.ts';
 import { headers, headersExplanation } from './phases/headers.ts';
 import {
   origin,
@@ -43,6 +45,8 @@ interface PhaseParts {
   readonly runWithoutRules?: (context: Context, run: Run) => boolean;
   /** Replaces `run` for a request that passes the phase. */
   readonly pass?: (context: Context, run: Run) => void;
+  /** Traces of plans without rules of the phase leave it out. */
+  readonly isOptional?: true;
   /** What a trace says that the phase did apart from its rules. */
   readonly note?: (context: Context, decision: Decision) => string | null;
 }
@@ -57,10 +61,11 @@ interface PhaseRow {
   readonly runLast: NonNullable<PhaseParts['runLast']> | null;
   readonly runWithoutRules: NonNullable<PhaseParts['run']> | null;
   readonly pass: NonNullable<PhaseParts['pass']> | null;
+  readonly isOptional: boolean;
   readonly note: NonNullable<PhaseParts['note']> | null;
 }
 
-const { acme, pinned, crawler } = EXEMPT;
+const { acme, pinned, crawler, admitted } = EXEMPT;
 
 /**
  * The gate runs before the indexes are read (`readFacts`); error_page runs on the response (`phases/error-page.ts`). The
@@ -72,12 +77,13 @@ const PARTS: { readonly [P in Phase]: PhaseParts } = {
   fingerprint: { run: fingerprint },
   bot_route: { run: botRoute, passedBy: acme },
   rate_limit: { run: rateLimit, runWithoutRules: answerOwnPath, note: ownPathNote },
+  gateway: { run: gateway, passedBy: acme, isOptional: true },
   waf: { run: waf },
   redirect: { run: redirect, passedBy: acme | pinned },
   captcha: {
     run: captcha,
     runWithoutRules: captchaOfRecord,
-    passedBy: acme | crawler,
+    passedBy: acme | crawler | admitted,
     note: captchaNote,
   },
   rewrite: { run: rewrite, passedBy: acme | pinned },
@@ -90,7 +96,7 @@ const PARTS: { readonly [P in Phase]: PhaseParts } = {
   },
   origin: { run: origin, runWithoutRules: originWithoutRules, note: recordNote },
   error_page: {},
-  headers: { runLast: headers },
+  headers: { runLast: headers, isOptional: true },
 };
 
 /** What a trace says of the rules of each type. */
@@ -99,6 +105,7 @@ export const EXPLANATIONS: { readonly [T in RuleType]: RuleExplanation } = {
   fingerprint: fingerprintExplanation,
   bot_route: botRouteExplanation,
   rate_limit: rateLimitExplanation,
+  gateway: gatewayExplanation,
   waf: wafExplanation,
   redirect: redirectExplanation,
   captcha: {},
@@ -113,7 +120,7 @@ export const EXPLANATIONS: { readonly [T in RuleType]: RuleExplanation } = {
 /** The phases in their order, which is that of their rule types. */
 export const PHASE_TABLE: readonly PhaseRow[] = PHASES.map((name) => ({
   ...{ name, types: RULE_TYPES.filter((type) => phaseOf(type) === name), passedBy: 0 },
-  ...{ run: null, runLast: null, runWithoutRules: null, pass: null, note: null },
+  ...{ run: null, runLast: null, runWithoutRules: null, pass: null, note: null, isOptional: false },
   ...PARTS[name],
 }));
 
@@ -222,17 +229,28 @@ const TAGGING = ['drop', 'fingerprint', 'bot_route'] as const satisfies readonly
  * condition reads tags. The run is left to be reset.
  */
 export function tagAgain(context: Context, run: Run): void {
-  const { candidates, facts, loaded } = context;
-  if (loaded.conditions?.readsTags !== true) return;
+  if (context.loaded.conditions?.readsTags === true) runTagging(context, run);
+}
+
+/** Runs the phases before those that count, and returns whether one of them ended the request. */
+function runTagging(context: Context, run: Run): boolean {
+  const { candidates, facts } = context;
   restart(candidates);
   resetRun(run);
   facts.tagged.length = 0;
   const exempt = exemptionsOf(facts);
-  for (const name of TAGGING) {
+  const hasEnded = TAGGING.some((name) => {
     const { passedBy = 0, run: step }: PhaseParts = PARTS[name];
-    if ((passedBy & exempt) === 0 && step?.(context, run) === true) break;
-  }
+    return (passedBy & exempt) === 0 && step?.(context, run) === true;
+  });
   restart(candidates);
+  return hasEnded;
+}
+
+/** What the gateway of the request reads credentials by; `null`: none has it, or a rule of an earlier phase ends it. */
+export function credentialsOf(context: Context, { real }: Runs): CredentialsWanted | null {
+  if (!hasRules(context.loaded.plan, { types: ['gateway'] })) return null;
+  return runTagging(context, real) ? null : wantedCredentials(context);
 }
 
 /** Removes what the runs of the last request computed for each other. */
@@ -253,6 +271,7 @@ function runSteps(context: Context, run: Run): void {
   if (context.facts.tagged.length > 0) context.facts.tagged.length = 0;
   run.exempt = exemptionsOf(context.facts);
   runToEnd(context, run);
+  finishAdmitted(context, run);
   if (context.lastStep !== null && context.candidates.fewCount !== 0) context.lastStep(context, run);
 }
 
@@ -272,15 +291,17 @@ function runToEnd(context: Context, run: Run): void {
 
 function decisionOf(run: Run, shadow: Decision | null, revision: number): Decision {
   const decision = plainDecision(run, shadow, revision);
-  // PERF: almost all decisions have neither, and one shape.
-  return run.requestHeaders === null && run.responseHeaders === null ? decision : withChanges(run, decision);
+  // PERF: almost all decisions have none of these, and one shape.
+  const isPlain = run.requestHeaders === null && run.responseHeaders === null && run.gateway === null;
+  return isPlain ? decision : withChanges(run, decision);
 }
 
-function withChanges({ requestHeaders, responseHeaders }: Run, decision: Decision): Decision {
+function withChanges({ requestHeaders, responseHeaders, gateway: taken }: Run, decision: Decision): Decision {
   return {
     ...decision,
     ...(requestHeaders === null ? {} : { requestHeaders }),
     ...(responseHeaders === null ? {} : { responseHeaders }),
+    ...(taken === null ? {} : { gateway: taken }),
   };
 }
 

@@ -8,7 +8,7 @@ import {
   NONE,
   PATTERN,
   SLOT,
-  typeIndex,
+  typeNumber,
 } from '../plan/layout.ts';
 import { isAddressListed } from './addresses.ts';
 import { conditionsHold } from './conditions.ts';
@@ -100,7 +100,7 @@ function kindHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Fac
   );
 }
 
-const BOT_ROUTE = typeIndex('bot_route');
+const BOT_ROUTE = typeNumber('bot_route');
 
 /** Whether the visitor's bot kind is listed, and verified if the rule requires it. */
 function botHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {

@@ -50,6 +50,11 @@ export function policyName(id: number, key: string): string {
   return `rule-${key === '' ? id : xxhash32(utf8Bytes(key)).toString(16).padStart(8, '0')}`;
 }
 
+/** The name of a usage plan in the fields, without words of the customer. */
+export function planName(name: string): string {
+  return `plan-${xxhash32(utf8Bytes(name)).toString(16).padStart(8, '0')}`;
+}
+
 /** Values of two response header fields, lists of RFC 9651. */
 export interface RateLimitFields {
   /** `RateLimit-Policy`: `"rule-7";q=100;w=60`. */

@@ -2,8 +2,8 @@
  * One pass over the phases: the real one, or the shadow's, in which dry_run rules act. Phases write into a run, and the
  * decision is made from it (`phases.ts`).
  */
-import { type RatePart, RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import { FLAG, phaseStart as firstSlot, SLOT } from '../plan/layout.ts';
+import type { RatePart } from '../../base/vocabulary/vocabulary.ts';
+import { FLAG, phaseStart as firstSlot, ruleTypeOf, SLOT } from '../plan/layout.ts';
 import type { WafProgram } from '../waf/request/inspection.ts';
 import type { Pool, PoolState, Surroundings, TurnState } from './balancer.ts';
 import { type Candidates, nextCandidate, skipTo } from './candidates.ts';
@@ -12,6 +12,7 @@ import type {
   Action,
   CacheDirective,
   Effect,
+  GatewayOutcome,
   HeaderChange,
   Match,
   Origin,
@@ -19,6 +20,7 @@ import type {
   WafVerdict,
 } from './decision.ts';
 import type { Facts } from './facts.ts';
+import type { LoadedGateway } from './gateways.ts';
 import { keyOfSlot, refOfSlot, refText } from './identity.ts';
 import type { LoadedPlan } from './loaded.ts';
 import type { LoadedSource } from './loaded-conditions.ts';
@@ -95,6 +97,10 @@ export interface Context {
   readonly origins: OriginStates;
   readonly nodeId: number | null;
   readonly pools: Map<number, LoadedPool>;
+  /** Gateways by slot, decoded at their first use. */
+  readonly gateways: Map<number, LoadedGateway>;
+  /** Whether gateways admit every request they match, for analyses that leave credentials open. */
+  readonly admitsAll: boolean;
   /** Names of the parameters that cache rules key by, by slot. */
   readonly keyedNames: Map<number, ReadonlySet<string>>;
   /** The round robin over a host's own records, by offset of the group. */
@@ -130,8 +136,12 @@ export interface Run {
   rewrittenBy: number;
   /** States of rate limits for the response; `null`: none. */
   rateStates: RateState[] | null;
-  /** Whether a rate limit ended the request. */
+  /** Whether a rate limit or a usage plan ended the request. */
   isOverLimit: boolean;
+  /** What the gateway that acts has made of the request; `null`: none acts. */
+  gateway: GatewayOutcome | null;
+  /** Slot of that gateway, or -1. */
+  gatewaySlot: number;
 }
 
 /** An empty run. */
@@ -159,6 +169,8 @@ export function createRun(shadow: boolean): Run {
     rewrittenBy: -1,
     rateStates: null,
     isOverLimit: false,
+    gateway: null,
+    gatewaySlot: -1,
   };
 }
 
@@ -185,6 +197,8 @@ export function resetRun(run: Run): void {
   run.rewrittenBy = -1;
   run.rateStates = null;
   run.isOverLimit = false;
+  run.gateway = null;
+  run.gatewaySlot = -1;
 }
 
 /** The first slot of a type's phase, and the first of the next. */
@@ -239,7 +253,7 @@ export function matchOf(context: Context, slot: number, effect: Effect): Match {
   const flags = slots[row + SLOT.flags]!;
   const dry = (flags & FLAG.dryRun) !== 0;
   // PERF: one literal; spreading the rule's reference into it took a quarter of all evaluation.
-  const type = RULE_TYPES[flags & FLAG.type]!;
+  const type = ruleTypeOf(flags);
   const id = slots[row + SLOT.id]!;
   const mode = dry ? 'dry_run' : 'enforce';
   const key = keyOfSlot(context.loaded, slot);

@@ -1,7 +1,6 @@
 /** Parts of a trace: the checks of a rule, in a sentence why a rule that matched had its effect, the facts of the request. */
 import { formatIp } from '../../base/addresses/ip.ts';
-import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import { FLAG, GROUP, RECORD, SLOT } from '../plan/layout.ts';
+import { FLAG, GROUP, RECORD, ruleTypeOf, SLOT } from '../plan/layout.ts';
 import {
   botSource,
   botText,
@@ -39,7 +38,7 @@ export function checksOf(context: Context, slot: number): readonly JudgedCheck[]
 
 /** What is said of rules of the type of a slot's. */
 function explanationOf(context: Context, slot: number): RuleExplanation {
-  return EXPLANATIONS[RULE_TYPES[slotWord(context, slot, SLOT.flags) & FLAG.type]!];
+  return EXPLANATIONS[ruleTypeOf(slotWord(context, slot, SLOT.flags))];
 }
 
 /** The reason of a rule that was recorded with `effect`. */

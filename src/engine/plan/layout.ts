@@ -19,14 +19,16 @@ import {
 } from '../../base/vocabulary/vocabulary.ts';
 
 /** Raised whenever the layout or the meaning of a field changes; `sectionsOf` below has the versions before it, others are refused. */
-export const PLAN_VERSION = 5;
+export const PLAN_VERSION = 6;
 /**
- * The version of a plan without conditions and without what `PLAN_VERSION` has added: a plan is sealed in the oldest version
+ * The version of a plan without conditions and without what later versions have added: a plan is sealed in the oldest version
  * that has what it uses, so that nodes of earlier releases read it and its octets stay the same.
  */
 export const PLAIN_VERSION = 3;
 /** The version that added conditions. */
 export const CONDITIONS_VERSION = 4;
+/** The version that added lists, headers rules and small fields. */
+const LISTS_VERSION = 5;
 /** `EPLN`, read as a little-endian number. */
 export const MAGIC = 0x4e4c5045;
 
@@ -103,7 +105,7 @@ export const META = {
   developerLow: 3,
   developerHigh: 4,
   slots: 5,
-  /** Slots in the order of RULE_TYPES: `phases + i` is the first slot of type i; read by `phaseStart`. */
+  /** `phases + i` is the first slot of the type with number i, up to the first of `headers`; read by `phaseStart`. */
   phases: 6,
   /** Roots in `nodes` of the trees, or NONE. */
   pathTree: 7 + TYPES,
@@ -134,11 +136,35 @@ export const META = {
   diskMaxGb: 22 + TYPES,
   diskTtlDays: 23 + TYPES,
   size: 24 + TYPES,
+  /** The first slot of `gateway`, whose rules lie before those of `waf`. In plans of version 6 alone, after the words of all plans. */
+  gateways: 24 + TYPES,
 } as const;
+
+/**
+ * The types in the order of their numbers in plans. It is that of RULE_TYPES, the order of phases, but for types that were added
+ * between others: their numbers come last, so that the others stay as they were.
+ */
+const TYPES_BY_NUMBER: readonly RuleType[] = [...RULE_TYPES.filter((type) => type !== 'gateway'), 'gateway'];
+
+/** The number of a type in the flags of a slot. */
+export function typeNumber(type: RuleType): number {
+  return TYPES_BY_NUMBER.indexOf(type);
+}
+
+/** The type of a rule, by the flags of its slot. */
+export function ruleTypeOf(flags: number): RuleType {
+  return TYPES_BY_NUMBER[flags & FLAG.type]!;
+}
+
+const GATEWAY = RULE_TYPES.indexOf('gateway');
 
 /** The first slot of a type, by its index in RULE_TYPES; of one more than the last type: the number of all slots. */
 export function phaseStart({ meta }: Pick<Plan, 'meta'>, type: number): number {
-  return type > TYPES ? meta[META.slots]! : meta[META.phases + type]!;
+  if (type < GATEWAY) return meta[META.phases + type]!;
+  // Without gateways, their phase is empty, before the first slot of the next type.
+  if (type === GATEWAY && meta.length > META.gateways) return meta[META.gateways]!;
+  const number = type === GATEWAY ? GATEWAY : type - 1;
+  return number > TYPES ? meta[META.slots]! : meta[META.phases + number]!;
 }
 
 /**
@@ -349,7 +375,7 @@ export function nameHash(name: string, from: number): number {
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-/** The place of a type in RULE_TYPES, which is also its place in `meta`'s list of phases. */
+/** The place of a type in RULE_TYPES, the order of the phases. */
 export function typeIndex(type: RuleType): number {
   return RULE_TYPES.indexOf(type);
 }
@@ -410,7 +436,52 @@ export const HEADER_CHANGE = { op: 0, name: 1, value: 2, size: 3 } as const;
  * that tags, NONE if there is no such rule.
  */
 export const VALUE_PIECE = { kind: 0, text: 1, slot: 2, size: 3 } as const;
-export const PIECE_KINDS = ['text', 'tag', ...HEADER_VARIABLES] as const;
+export const PIECE_KINDS = ['text', 'tag', ...HEADER_VARIABLES, 'claim'] as const;
+
+/**
+ * A gateway. `name`, `base` (in canonical form, empty for `/`), `plan`: strings, empty: none. `options`: bits of GATEWAY_OPTIONS.
+ * Offsets in `words`, NONE: none. `sources`: a count and rows of KEY_SOURCE. `issuers`: a count and strings. `cors`: a row of CORS.
+ * `operations`: a count and rows of OPERATION. `headers`: as HEADERS_FIELDS, of requests alone.
+ */
+export const GATEWAY_FIELDS = {
+  name: 0,
+  base: 1,
+  options: 2,
+  plan: 3,
+  sources: 4,
+  issuers: 5,
+  cors: 6,
+  operations: 7,
+  headers: 8,
+} as const;
+/** `require`: index in AUTH_REQUIREMENTS. `unknown`: from `unknownShift` on, index in UNKNOWN_OPERATION_MODES. */
+export const GATEWAY_OPTIONS = { require: 3, hide: 4, unknown: 24, unknownShift: 3 } as const;
+/** `place`: index in CREDENTIAL_PLACES; `name`: a string. */
+export const KEY_SOURCE = { place: 0, name: 1, size: 2 } as const;
+/** Offsets of counts and strings; of `methods` and `allowed` NONE if the customer lists none. `credentials`: 1 or 0; `maxAge` in seconds. */
+export const CORS = {
+  origins: 0,
+  methods: 1,
+  allowed: 2,
+  exposed: 3,
+  credentials: 4,
+  maxAge: 5,
+  size: 6,
+} as const;
+/**
+ * `id`, `path`: strings, the template as it was written. `methods`, `scopes`, `tags`: offsets of a count and strings. `open`: 1 if
+ * it needs no credentials. `source`: index in OPERATION_SOURCES.
+ */
+export const OPERATION = {
+  id: 0,
+  path: 1,
+  methods: 2,
+  scopes: 3,
+  tags: 4,
+  open: 5,
+  source: 6,
+  size: 7,
+} as const;
 
 /** Scheme numbers of `ORIGIN_SCHEMES`. */
 export const DEFAULT_PORTS = [80, 443] as const;
@@ -459,7 +530,7 @@ export const OLDEST_VERSION = 2;
 const ADDED: { readonly [version: number]: readonly string[] } = {
   3: ['ruleKeys', 'recordKeys'],
   [CONDITIONS_VERSION]: ['conditions', 'valueSources', 'valueTests'],
-  5: ['lists', 'listData'],
+  [LISTS_VERSION]: ['lists', 'listData'],
 };
 
 /** The names of the sections that a plan of `version` lacks. */
@@ -482,7 +553,8 @@ export function absentSections(version: number): Readonly<Record<string, Uint8Ar
 
 /** The version that a plan is sealed in. */
 export function sealedVersion(plan: Plan): number {
-  if ((plan.meta[META.switches]! & RECENT) !== 0) return PLAN_VERSION;
+  if (plan.meta.length > META.size) return PLAN_VERSION;
+  if ((plan.meta[META.switches]! & RECENT) !== 0) return LISTS_VERSION;
   return plan.conditions.length === 0 ? PLAIN_VERSION : CONDITIONS_VERSION;
 }
 

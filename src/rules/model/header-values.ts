@@ -19,14 +19,18 @@ export type ValuePiece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'variable'; readonly name: HeaderVariable }
   /** `1` if the rule that the tag names has tagged the request, else unset. */
-  | { readonly kind: 'tag'; readonly tag: string };
+  | { readonly kind: 'tag'; readonly tag: string }
+  /** A claim of the token that a gateway has taken. */
+  | { readonly kind: 'claim'; readonly name: string };
 
 /** The pieces of a value in order, adjacent texts joined; or what is wrong with it. */
 export type ParsedValue =
   | { readonly ok: true; readonly pieces: readonly ValuePiece[] }
   | { readonly ok: false; readonly problem: Problem };
 
-const ACCEPTED = [...HEADER_VARIABLES, 'tag(<rule>)'].map((name) => `\`\${${name}}\``).join(', ');
+const ACCEPTED = [...HEADER_VARIABLES, 'tag(<rule>)', 'claim(<name>)']
+  .map((name) => `\`\${${name}}\``)
+  .join(', ');
 
 /** Splits a value into literal text and variables. */
 export function parseHeaderValue(value: string): ParsedValue {
@@ -57,8 +61,10 @@ export function parseHeaderValue(value: string): ParsedValue {
 function variableOf(name: string): ValuePiece | Problem {
   const known = HEADER_VARIABLES.find((one) => one === name);
   if (known !== undefined) return { kind: 'variable', name: known };
-  const tag = /^tag\((.+)\)$/.exec(name)?.[1];
-  if (tag !== undefined) return { kind: 'tag', tag };
+  const tag = argumentOf('tag', name);
+  if (tag !== null) return { kind: 'tag', tag };
+  const claim = argumentOf('claim', name);
+  if (claim !== null) return { kind: 'claim', name: claim };
   const meant = nearest(name, HEADER_VARIABLES);
   return {
     code: 'invalid_reference',
@@ -66,6 +72,12 @@ function variableOf(name: string): ValuePiece | Problem {
     found: quoteValue(`\${${name}}`),
     ...(meant === null ? {} : { remedy: `did you mean \`\${${meant}}\`?` }),
   };
+}
+
+/** What is in the brackets of a variable with an argument; `null`: it is none of that name. */
+function argumentOf(variable: string, text: string): string | null {
+  const isCall = text.startsWith(`${variable}(`) && text.endsWith(')') && text.length > variable.length + 2;
+  return isCall ? text.slice(variable.length + 1, -1) : null;
 }
 
 function loneDollar(value: string, at: number): Problem {
@@ -107,6 +119,7 @@ export function withValueTags(value: string, replace: (tag: string) => string | 
     .map((piece) => {
       if (piece.kind === 'text') return piece.text.replaceAll('$', '$$$$');
       if (piece.kind === 'variable') return `\${${piece.name}}`;
+      if (piece.kind === 'claim') return `\${claim(${piece.name})}`;
       return `\${tag(${replace(piece.tag) ?? piece.tag})}`;
     })
     .join('');

@@ -8,6 +8,7 @@ import { captchaForm } from './rules/captcha.ts';
 import { dropForm } from './rules/drop.ts';
 import { errorPageForm } from './rules/error-page.ts';
 import { fingerprintForm } from './rules/fingerprint.ts';
+import { gatewayForm } from './rules/gateway.ts';
 import { headersForm } from './rules/headers.ts';
 import { originPoolForm } from './rules/origin-pool.ts';
 import { originRouteForm } from './rules/origin-route.ts';
@@ -22,6 +23,7 @@ export const RULE_FORMS = {
   fingerprint: fingerprintForm,
   bot_route: botRouteForm,
   rate_limit: rateLimitForm,
+  gateway: gatewayForm,
   waf: wafForm,
   redirect: redirectForm,
   captcha: captchaForm,

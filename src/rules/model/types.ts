@@ -12,6 +12,7 @@ import type { CacheRule } from './rules/cache.ts';
 import type { DropRule } from './rules/drop.ts';
 import type { ErrorPageRule } from './rules/error-page.ts';
 import type { FingerprintRule } from './rules/fingerprint.ts';
+import type { GatewayRule } from './rules/gateway.ts';
 import type { HeadersRule } from './rules/headers.ts';
 import type { OriginPoolRule } from './rules/origin-pool.ts';
 import type { OriginRouteRule } from './rules/origin-route.ts';
@@ -25,6 +26,7 @@ export type { Conditions, ValueCondition } from './conditions.ts';
 export type { Consumer, ConsumerKey } from './registry/consumer.ts';
 export type { TokenIssuer } from './registry/token-issuer.ts';
 export type { UsagePlan } from './registry/usage-plan.ts';
+export type { CorsSettings, Operation } from './rules/gateway.ts';
 export type { MessageChanges } from './rules/headers.ts';
 export type { PoolOrigin } from './rules/origin-pool.ts';
 export type {
@@ -36,6 +38,7 @@ export type {
   EntryList,
   ErrorPageRule,
   FingerprintRule,
+  GatewayRule,
   HeadersRule,
   OriginPoolRule,
   OriginRouteRule,

@@ -5,11 +5,11 @@
  */
 
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
+import { slotsInValues } from '../../engine/compiler/header-changes.ts';
 import { printPlan } from '../../engine/compiler/print.ts';
-import { slotsInValues } from '../../engine/compiler/rule-types.ts';
-import { findGroup } from '../../engine/evaluator/loaded.ts';
+import { findGroup, type LoadedPlan } from '../../engine/evaluator/loaded.ts';
 import type { FindList } from '../../engine/evaluator/plan-parts.ts';
-import { NONE, typeIndex } from '../../engine/plan/layout.ts';
+import { NONE, SLOT, typeIndex } from '../../engine/plan/layout.ts';
 import { diffPlans, type PlanSide, pairedRules } from './diff.ts';
 import { COMPONENTS, type Component, isSeparate, type Profile, profilesOf, typesOf } from './profile.ts';
 import { knownOf, type TypeComponent } from './rule-types.ts';
@@ -178,11 +178,18 @@ export function differencesOf(
     const shown = component === 'error_page' ? { witness, profiles } : common;
     if (kind !== null) changes.push({ component, before: left, after: right, host: null, kind, ...shown });
     else if (left === null && right === null && (component === 'captcha' || component === 'origin')) {
+      // A gateway of both: the challenge of a record never acts on its paths.
+      if (component === 'captcha' && isAdmitted(profiles.before) && isAdmitted(profiles.after)) continue;
       const differs = before.hosts[was!]?.[component] !== after.hosts[now!]?.[component];
       if (differs) changes.push({ component, before: null, after: null, host, kind: 'outcome', ...common });
     }
   }
   return changes;
+}
+
+/** Whether a gateway has the request. */
+function isAdmitted({ rules }: Profile): boolean {
+  return rules.has('gateway');
 }
 
 /** Whether rules of the component act on every answer, whatever ended the request. */
@@ -346,6 +353,11 @@ export function withTagReaders({ before, after, pairs }: ChangeInput): ChangeInp
   };
 }
 
+/** The offset of a rule's own fields in `words`. */
+function fieldsOf({ plan }: LoadedPlan, { slot }: SubjectRule): number {
+  return plan.slots[slot * SLOT.size + SLOT.fields]!;
+}
+
 /** Rules that ask for tags, as `<type>/<id>`, and those that they name, in their order; empty for one that does not exist. */
 function tagReaders({ loaded, rules }: Subject): ReadonlyMap<string, readonly string[]> {
   const readers = new Map<string, readonly string[]>();
@@ -355,7 +367,7 @@ function tagReaders({ loaded, rules }: Subject): ReadonlyMap<string, readonly st
       ...(loaded.plan.conditions.length === 0 ? [] : termsAt(loaded, rule.slot)).flatMap((term) =>
         term.comparison === 'tagged' ? entriesOf(loaded, term) : [],
       ),
-      ...(rule.type === 'headers' ? slotsInValues(loaded.plan, rule.slot) : []),
+      ...(rule.type === 'headers' ? slotsInValues(loaded.plan, fieldsOf(loaded, rule)) : []),
     ];
     const named = slots.map((slot) => nameOf.get(slot) ?? '');
     if (named.length > 0) readers.set(idOf(rule), named);

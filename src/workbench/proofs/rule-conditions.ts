@@ -10,7 +10,7 @@ import type { Conditions, ValueCondition } from '../../rules/model/types.ts';
 import type { LogFact } from '../access-logs/entry.ts';
 
 /** A fact that a rule depends on: one that a log may lack, or one that no access log has. */
-export type ReplayFact = LogFact | 'asn' | 'ja4h' | 'verified_bot' | 'body' | 'solved_challenge';
+export type ReplayFact = LogFact | 'asn' | 'ja4h' | 'verified_bot' | 'body' | 'solved_challenge' | 'identity';
 
 /** Members with `includes` and `excludes`, in the order of the form. */
 export const INCLUSION_MEMBERS = [

@@ -7,6 +7,7 @@ import { formatPath } from '../../base/diagnostics/diagnostic.ts';
 import { hasDotSegment } from '../../base/paths/path.ts';
 import {
   type Action,
+  AUTH_REQUIREMENTS,
   BOT_ACTIONS,
   BREACH_ACTIONS,
   CACHE_MODES,
@@ -15,6 +16,7 @@ import {
   REDIRECT_STATUSES,
   REDIRECT_TARGET_MODES,
   type RuleType,
+  UNKNOWN_OPERATION_MODES,
   type ValueMember,
 } from '../../base/vocabulary/vocabulary.ts';
 import { REWRITE_FIELDS } from '../../engine/plan/layout.ts';
@@ -25,6 +27,7 @@ import type {
   CacheRule,
   DropRule,
   ErrorPageRule,
+  GatewayRule,
   HeadersRule,
   OriginPoolRule,
   OriginRouteRule,
@@ -196,6 +199,15 @@ const TYPES: { readonly [T in RuleType]: KnownType<Extract<Rule, { readonly type
     ],
     reads: keyReads,
   },
+  gateway: {
+    ...PLAIN,
+    component: 'gateway',
+    outcomes: () => ['respond'],
+    explains: ['respond'],
+    changes: gatewayChanges,
+    state: () => 'the counts of its usage plans',
+    facts: () => ['identity'],
+  },
   waf: {
     ...PLAIN,
     component: 'waf',
@@ -293,6 +305,16 @@ function without<Value>(
   textOf: (value: Value, place: number) => string,
 ): Changes {
   return values.map((value, place) => [name, values.toSpliced(place, 1), `without ${textOf(value, place)}`]);
+}
+
+/** Mistakes in what a gateway demands. */
+function gatewayChanges({ auth, on_unknown_operation, operations }: GatewayRule): Changes {
+  const unknown = ['on_unknown_operation', after(UNKNOWN_OPERATION_MODES, on_unknown_operation)] as const;
+  return [
+    ['auth', { ...auth, require: after(AUTH_REQUIREMENTS, auth.require) }, 'another `require`'],
+    ...(operations.length === 0 ? [] : [unknown]),
+    ...without('operations', operations, ({ path, methods }) => `${methods.join(',')} ${path}`),
+  ];
 }
 
 /** A rule without a status of its own has no mistake in it. */

@@ -386,6 +386,8 @@ function blocks(
   if (pinned !== null && PASSED_BY_PINNED.includes(other.type)) return false;
   if (other.type === rule.type) return knownOf(other.type).acting === 'first' || other.ending !== 'never';
   if (other.type === 'origin_route' && rule.type === 'origin_pool') return true;
+  // A gateway answers the request, or no challenge acts on it.
+  if (other.type === 'gateway' && rule.type === 'captcha') return true;
   return other.ending === 'always' || other.ending === 'unless_own_url';
 }
 

@@ -1,5 +1,5 @@
 /** A plan that proofs are about: its rules with their effects, their order, and an evaluator that confirms every witness. */
-import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
+import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { compile } from '../../engine/compiler/compile.ts';
 import { printFilter } from '../../engine/compiler/print.ts';
 import { type Printed, printFields } from '../../engine/compiler/rule-types.ts';
@@ -16,6 +16,7 @@ import {
   META,
   REDIRECT_FIELDS,
   REDIRECT_LISTED,
+  ruleTypeOf,
   SLOT,
 } from '../../engine/plan/layout.ts';
 import { openPlan, seal } from '../../engine/plan/seal.ts';
@@ -86,7 +87,7 @@ export function readSubject(
     (rule): rule is SubjectRule => rule !== null,
   );
   const counters = createCounters({ random: () => 0.5 });
-  const evaluator = loadPlan(bytes, { trusted: true, lists, counters });
+  const evaluator = loadPlan(bytes, { trusted: true, lists, counters, admitsAll: true });
   const byName = new Map(rules.map((rule) => [`${rule.type}/${rule.ref.id}`, rule]));
   let moments = 0;
   return {
@@ -103,7 +104,7 @@ export function readSubject(
 function readRule(loaded: LoadedPlan, slot: number): SubjectRule | null {
   const flags = loaded.plan.slots[slot * SLOT.size + SLOT.flags]!;
   if ((flags & FLAG.enabled) === 0) return null;
-  const type = RULE_TYPES[flags & FLAG.type]!;
+  const type = ruleTypeOf(flags);
   const isRedirect = type === 'redirect';
   const words = planRule(loaded, slot);
   const isListed = isRedirect && words.action === REDIRECT_LISTED;

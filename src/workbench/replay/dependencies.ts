@@ -46,6 +46,7 @@ const ASSUMED: Readonly<Partial<Record<ReplayFact, string>>> = {
   headers: 'only those of the log are read',
   body: 'none is inspected',
   solved_challenge: 'no visitor has solved one',
+  identity: 'no request has credentials',
   time: 'the time of the replay',
 };
 

@@ -4,6 +4,7 @@ import { invoices, quotaNotices, suspensions, ticketMessages, tickets, wallets }
 import { acmeAccounts, certificateOrders, certificateSets, certificates } from './certificates.ts';
 import type { Queried, Table } from './describe.ts';
 import { domainGroups, domainMembers, domains, invitations, recordScans, subscriptions } from './domains.ts';
+import { gatewaySchemas } from './gateways.ts';
 import { listBlobs, listEntries, listFeeds, lists, listUses, planLists, publishedListUses } from './lists.ts';
 import { cacheContents, nodeAllowances, nodeBatches, nodeReports, nodes, nodeTokens } from './nodes.ts';
 import {
@@ -91,6 +92,7 @@ const TABLES = {
   plan_lists: planLists,
   list_uses: listUses,
   published_list_uses: publishedListUses,
+  gateway_schemas: gatewaySchemas,
   consumers,
   consumer_keys: consumerKeys,
   usage_plans: usagePlans,

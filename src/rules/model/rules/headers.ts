@@ -30,7 +30,7 @@ const VALUES =
   'values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`';
 
 /** The fields of one message. */
-const CHANGES = {
+export const CHANGES = {
   set: values()
     .optional()
     .describe(
@@ -112,17 +112,20 @@ const names: CrossCheck = {
   // As written: a record leaves out the name `__proto__`.
   asWritten: true,
   ...crossCheck<OwnValues>(['request', 'response'], (own, scope) => {
-    const seen = new Set<string>();
     const entries = headerEntries(own);
     if (entries.length > MAX_HEADER_NAMES) {
       const message = `must name at most ${MAX_HEADER_NAMES} headers in \`request\` and \`response\` together`;
       scope.error([], { code: 'too_many', message, found: String(entries.length), remedy: SPLIT });
-      return;
-    }
-    for (const entry of entries) checkName(entry, seen, scope);
-    checkSize(entries, scope);
+    } else checkChanges(entries, scope);
   }),
 };
+
+/** Checks each name of a rule, that none is named twice for one message, and the size of all. */
+export function checkChanges(entries: readonly HeaderEntry[], scope: FormScope): void {
+  const seen = new Set<string>();
+  for (const entry of entries) checkName(entry, seen, scope);
+  checkSize(entries, scope);
+}
 
 const SPLIT = 'divide the rule into several, which all apply';
 

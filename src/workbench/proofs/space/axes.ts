@@ -9,7 +9,7 @@ import { BOT_KINDS, SEARCH_CRAWLERS } from '../../../base/vocabulary/vocabulary.
 import type { OpenedList } from '../../../engine/evaluator/lists.ts';
 import { type LoadedPlan, textsAt } from '../../../engine/evaluator/loaded.ts';
 import { isCountryListed } from '../../../engine/evaluator/predicates.ts';
-import { COUNTRIES, FLAG, NONE, PAGE_FIELDS, SLOT, typeIndex } from '../../../engine/plan/layout.ts';
+import { COUNTRIES, FLAG, NONE, PAGE_FIELDS, SLOT, typeNumber } from '../../../engine/plan/layout.ts';
 import { type AtomSet, atomSet, hasAtom, NO_ATOMS, subtract, unite } from './boxes.ts';
 import { type AddressRangeOf, listsAt, rangesAt, rangesOfList } from './lists.ts';
 import { type PlanTerm, termsOfPlan, textsOfTerm } from './terms.ts';
@@ -237,9 +237,9 @@ export interface BotSample {
   readonly verified: boolean;
 }
 
-const BOT_ROUTE = typeIndex('bot_route');
-const FINGERPRINT = typeIndex('fingerprint');
-const ERROR_PAGE = typeIndex('error_page');
+const BOT_ROUTE = typeNumber('bot_route');
+const FINGERPRINT = typeNumber('fingerprint');
+const ERROR_PAGE = typeNumber('error_page');
 
 /** Bots: atom 0 for no bot, then each kind unverified and verified. Kinds beyond the named ones are one. */
 export function botAxis(): SmallAxis<BotSample | null> & {

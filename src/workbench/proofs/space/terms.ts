@@ -18,7 +18,7 @@ import {
   TERM,
   TEST_COMPARISONS,
   type TestComparison,
-  typeIndex,
+  typeNumber,
   VALUE_SOURCE,
   VALUE_TEST,
 } from '../../../engine/plan/layout.ts';
@@ -88,8 +88,8 @@ export function textsOfTerm(loaded: LoadedPlan, term: PlanTerm): readonly string
   );
 }
 
-const FINGERPRINT = typeIndex('fingerprint');
-const BOT_ROUTE = typeIndex('bot_route');
+const FINGERPRINT = typeNumber('fingerprint');
+const BOT_ROUTE = typeNumber('bot_route');
 const TAGGING: readonly (readonly [type: number, action: number])[] = [
   [FINGERPRINT, FINGERPRINT_ACTIONS.indexOf('tag')],
   [BOT_ROUTE, BOT_ACTIONS.indexOf('tag')],

@@ -33,6 +33,7 @@ const LANDED = {
     '743089869fd1682c',
     'a08d69bb0345bffc',
     '84d2fb299f6b87af',
+    'eabdbb2d409d4f9d',
     '91cc5d59c15bc84b',
   ],
   postgres: [
@@ -60,6 +61,7 @@ const LANDED = {
     'd03953b732feb888',
     '1b2b13720af02bd7',
     '7012f17934f572e4',
+    '7e6d64104806f686',
     '90311bf6f0f6f1fd',
   ],
 } as const;

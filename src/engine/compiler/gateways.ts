@@ -1,0 +1,150 @@
+/**
+ * Gateways in a plan (layout: GATEWAY_FIELDS in `engine/plan/layout.ts`). In: a rule as the model made it. Out: the offset of its
+ * fields in `words`, and the words printed.
+ */
+import { decodeEscapes } from '../../base/octets/octets.ts';
+import {
+  AUTH_REQUIREMENTS,
+  CREDENTIAL_PLACES,
+  OPERATION_SOURCES,
+  UNKNOWN_OPERATION_MODES,
+} from '../../base/vocabulary/vocabulary.ts';
+import { upstreamEntries } from '../../rules/model/rules/gateway.ts';
+import type { CorsSettings, GatewayRule, Operation } from '../../rules/model/types.ts';
+import {
+  CORS,
+  decodeString,
+  GATEWAY_FIELDS,
+  GATEWAY_OPTIONS,
+  KEY_SOURCE,
+  NONE,
+  OPERATION,
+  type Plan,
+} from '../plan/layout.ts';
+import { type PlanDraft, placeString, placeWords } from './draft.ts';
+import { placeChanges, printChanges } from './header-changes.ts';
+
+/** Places the fields of a gateway; the plan is one that earlier readers refuse. */
+export function placeGateway(draft: PlanDraft, rule: GatewayRule): number {
+  draft.newest = true;
+  const { auth, base_path, cors, default_plan = '', operations, upstream_headers } = rule;
+  const sources = (auth.api_key?.sources ?? []).flatMap((source) => [
+    CREDENTIAL_PLACES.indexOf(source.in),
+    placeString(draft.strings, source.in === 'header' ? source.name.toLowerCase() : source.name),
+  ]);
+  const changes = upstreamEntries(upstream_headers);
+  return placeWords(draft.words, [
+    placeString(draft.strings, rule.name),
+    placeString(draft.strings, base_path === '/' ? '' : decodeEscapes(base_path)),
+    optionsOf(rule),
+    placeString(draft.strings, default_plan),
+    placeWords(draft.words, [sources.length / KEY_SOURCE.size, ...sources]),
+    placeTexts(draft, auth.jwt?.issuers ?? []),
+    cors === undefined ? NONE : placeCors(draft, cors),
+    placeWords(draft.words, [
+      operations.length,
+      ...operations.flatMap((operation) => operationRow(draft, operation)),
+    ]),
+    changes.length === 0 ? NONE : placeChanges(draft, changes),
+  ]);
+}
+
+function optionsOf({ auth, on_unknown_operation }: GatewayRule): number {
+  const hide = auth.api_key?.hide === true ? GATEWAY_OPTIONS.hide : 0;
+  const unknown = UNKNOWN_OPERATION_MODES.indexOf(on_unknown_operation) << GATEWAY_OPTIONS.unknownShift;
+  return AUTH_REQUIREMENTS.indexOf(auth.require) | hide | unknown;
+}
+
+/** A count and strings. */
+function placeTexts(draft: PlanDraft, texts: readonly string[]): number {
+  return placeWords(draft.words, [texts.length, ...texts.map((text) => placeString(draft.strings, text))]);
+}
+
+function placeCors(draft: PlanDraft, cors: CorsSettings): number {
+  const optional = (texts: readonly string[] | undefined): number =>
+    texts === undefined ? NONE : placeTexts(draft, texts);
+  return placeWords(draft.words, [
+    placeTexts(draft, cors.allow_origins),
+    optional(cors.allow_methods),
+    optional(cors.allow_headers),
+    placeTexts(draft, cors.expose_headers ?? []),
+    cors.allow_credentials ? 1 : 0,
+    cors.max_age_sec,
+  ]);
+}
+
+function operationRow(draft: PlanDraft, operation: Operation): readonly number[] {
+  const { operation_id = '', path, methods, scopes = [], tags = [], auth, source = 'manual' } = operation;
+  return [
+    placeString(draft.strings, operation_id),
+    placeString(draft.strings, path),
+    placeTexts(draft, methods),
+    placeTexts(draft, scopes),
+    placeTexts(draft, tags),
+    auth === 'none' ? 1 : 0,
+    OPERATION_SOURCES.indexOf(source),
+  ];
+}
+
+/** The fields of a gateway, printed. */
+export function printGateway(plan: Plan, at: number): Readonly<Record<string, unknown>> {
+  const { words } = plan;
+  const field = (offset: number): number => words[at + offset]!;
+  const options = field(GATEWAY_FIELDS.options);
+  const sources = field(GATEWAY_FIELDS.sources);
+  const [cors, headers] = [field(GATEWAY_FIELDS.cors), field(GATEWAY_FIELDS.headers)];
+  const operations = field(GATEWAY_FIELDS.operations);
+  const usagePlan = decodeString(plan, field(GATEWAY_FIELDS.plan));
+  return {
+    name: decodeString(plan, field(GATEWAY_FIELDS.name)),
+    base_path: decodeString(plan, field(GATEWAY_FIELDS.base)) || '/',
+    require: AUTH_REQUIREMENTS[options & GATEWAY_OPTIONS.require],
+    api_key: Array.from({ length: words[sources]! }, (_, index) => {
+      const row = sources + 1 + index * KEY_SOURCE.size;
+      const name = decodeString(plan, words[row + KEY_SOURCE.name]!);
+      return `${CREDENTIAL_PLACES[words[row + KEY_SOURCE.place]!]}:${name}`;
+    }),
+    hide: (options & GATEWAY_OPTIONS.hide) !== 0,
+    issuers: textsAt(plan, field(GATEWAY_FIELDS.issuers)),
+    on_unknown_operation:
+      UNKNOWN_OPERATION_MODES[(options & GATEWAY_OPTIONS.unknown) >> GATEWAY_OPTIONS.unknownShift],
+    ...(usagePlan === '' ? {} : { default_plan: usagePlan }),
+    ...(cors === NONE ? {} : { cors: printCors(plan, cors) }),
+    operations: Array.from({ length: words[operations]! }, (_, index) =>
+      printOperation(plan, operations + 1 + index * OPERATION.size),
+    ),
+    ...(headers === NONE ? {} : { upstream_headers: printChanges(plan, headers).request }),
+  };
+}
+
+function printCors(plan: Plan, at: number): Readonly<Record<string, unknown>> {
+  const { words } = plan;
+  const optional = (name: string, offset: number): Readonly<Record<string, unknown>> =>
+    words[at + offset] === NONE ? {} : { [name]: textsAt(plan, words[at + offset]!) };
+  return {
+    allow_origins: textsAt(plan, words[at + CORS.origins]!),
+    ...optional('allow_methods', CORS.methods),
+    ...optional('allow_headers', CORS.allowed),
+    expose_headers: textsAt(plan, words[at + CORS.exposed]!),
+    allow_credentials: words[at + CORS.credentials] === 1,
+    max_age_sec: words[at + CORS.maxAge],
+  };
+}
+
+function printOperation(plan: Plan, row: number): Readonly<Record<string, unknown>> {
+  const { words } = plan;
+  const id = decodeString(plan, words[row + OPERATION.id]!);
+  const path = decodeString(plan, words[row + OPERATION.path]!);
+  return {
+    operation: `${textsAt(plan, words[row + OPERATION.methods]!).join(',')} ${path}`,
+    ...(id === '' ? {} : { operation_id: id }),
+    scopes: textsAt(plan, words[row + OPERATION.scopes]!),
+    tags: textsAt(plan, words[row + OPERATION.tags]!),
+    auth: words[row + OPERATION.open] === 1 ? 'none' : 'required',
+    source: OPERATION_SOURCES[words[row + OPERATION.source]!],
+  };
+}
+
+function textsAt(plan: Plan, at: number): readonly string[] {
+  return [...plan.words.subarray(at + 1, at + 1 + plan.words[at]!)].map((text) => decodeString(plan, text));
+}

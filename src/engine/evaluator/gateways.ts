@@ -1,0 +1,280 @@
+/**
+ * Gateways of a plan, decoded at their first use, and what one says of a request (semantics §15): its operation, its consumer, and
+ * why it is refused. In: a gateway, the facts. Out: a verdict. Usage plans are applied by the phase, which counts.
+ */
+import {
+  AUTH_REQUIREMENTS,
+  type AuthRequirement,
+  CREDENTIAL_KINDS,
+  CREDENTIAL_PLACES,
+  type CredentialKind,
+  type CredentialPlace,
+  IDENTITY_FAILURES,
+  type IdentityFailure,
+  UNKNOWN_OPERATION_MODES,
+} from '../../base/vocabulary/vocabulary.ts';
+import { CORS, GATEWAY_FIELDS, GATEWAY_OPTIONS, KEY_SOURCE, NONE, OPERATION, SLOT } from '../plan/layout.ts';
+import type { OpenedRegistry, RegisteredConsumer } from '../plan/open-registry.ts';
+import type { RegisteredIssuer } from '../plan/registry.ts';
+import type { Facts } from './facts.ts';
+import { type LoadedPlan, textOf, textsAt } from './loaded.ts';
+import { createRouter, type LoadedOperation, type PathOperations, type Router } from './operations.ts';
+
+/** Where a credential of a request may be. */
+export interface CredentialSource {
+  readonly in: CredentialPlace;
+  /** Of a header in lower case. */
+  readonly name: string;
+}
+
+/** What the credentials of a request are verified with. */
+export interface CredentialsWanted {
+  /** Where API keys may be; empty: none is taken. */
+  readonly apiKeySources: readonly CredentialSource[];
+  /** The issuers whose tokens are taken; empty: none is. */
+  readonly issuers: readonly RegisteredIssuer[];
+  readonly registry: OpenedRegistry;
+}
+
+/** What pages of other origins may do. */
+export interface LoadedCors {
+  readonly origins: readonly string[];
+  /** `null`: those of the operations of the path. */
+  readonly methods: readonly string[] | null;
+  /** `null`: `Authorization`, `Content-Type` and the headers that have API keys. */
+  readonly allowed: readonly string[] | null;
+  readonly exposed: readonly string[];
+  readonly credentials: boolean;
+  readonly maxAge: number;
+}
+
+/** A gateway. */
+export interface LoadedGateway {
+  readonly name: string;
+  /** In canonical form; empty for `/`. */
+  readonly base: string;
+  readonly require: AuthRequirement;
+  readonly hide: boolean;
+  readonly unknown: (typeof UNKNOWN_OPERATION_MODES)[number];
+  /** The usage plan of consumers without one; empty: they have none. */
+  readonly plan: string;
+  readonly sources: readonly CredentialSource[];
+  readonly issuers: readonly string[];
+  /** The kinds of credentials that it takes. */
+  readonly kinds: readonly CredentialKind[];
+  readonly cors: LoadedCors | null;
+  /** `null`: it has no operations, and takes every path and method. */
+  readonly router: Router | null;
+  /** Offset in `words` of the changes of the request; NONE: it changes nothing. */
+  readonly headers: number;
+}
+
+/** The gateway in a slot. */
+export function loadGateway(loaded: LoadedPlan, slot: number): LoadedGateway {
+  const { slots, words } = loaded.plan;
+  const at = slots[slot * SLOT.size + SLOT.fields]!;
+  const field = (offset: number): number => words[at + offset]!;
+  const options = field(GATEWAY_FIELDS.options);
+  const sources = sourcesAt(loaded, field(GATEWAY_FIELDS.sources));
+  const issuers = textsAt(loaded, field(GATEWAY_FIELDS.issuers));
+  const cors = field(GATEWAY_FIELDS.cors);
+  const operations = operationsAt(loaded, field(GATEWAY_FIELDS.operations));
+  const takes = { api_key: sources.length > 0, jwt: issuers.length > 0 };
+  return {
+    name: textOf(loaded, field(GATEWAY_FIELDS.name)),
+    base: textOf(loaded, field(GATEWAY_FIELDS.base)),
+    require: AUTH_REQUIREMENTS[options & GATEWAY_OPTIONS.require]!,
+    hide: (options & GATEWAY_OPTIONS.hide) !== 0,
+    unknown: UNKNOWN_OPERATION_MODES[(options & GATEWAY_OPTIONS.unknown) >> GATEWAY_OPTIONS.unknownShift]!,
+    plan: textOf(loaded, field(GATEWAY_FIELDS.plan)),
+    sources,
+    issuers,
+    kinds: CREDENTIAL_KINDS.filter((kind) => takes[kind]),
+    cors: cors === NONE ? null : corsAt(loaded, cors),
+    router: operations.length === 0 ? null : createRouter(operations),
+    headers: field(GATEWAY_FIELDS.headers),
+  };
+}
+
+function sourcesAt(loaded: LoadedPlan, at: number): readonly CredentialSource[] {
+  const { words } = loaded.plan;
+  return Array.from({ length: words[at]! }, (_, index) => {
+    const row = at + 1 + index * KEY_SOURCE.size;
+    return {
+      in: CREDENTIAL_PLACES[words[row + KEY_SOURCE.place]!]!,
+      name: textOf(loaded, words[row + KEY_SOURCE.name]!),
+    };
+  });
+}
+
+function corsAt(loaded: LoadedPlan, at: number): LoadedCors {
+  const { words } = loaded.plan;
+  const optional = (offset: number): readonly string[] | null =>
+    words[at + offset] === NONE ? null : textsAt(loaded, words[at + offset]!);
+  return {
+    origins: textsAt(loaded, words[at + CORS.origins]!),
+    methods: optional(CORS.methods),
+    allowed: optional(CORS.allowed),
+    exposed: textsAt(loaded, words[at + CORS.exposed]!),
+    credentials: words[at + CORS.credentials] === 1,
+    maxAge: words[at + CORS.maxAge]!,
+  };
+}
+
+function operationsAt(loaded: LoadedPlan, at: number): readonly LoadedOperation[] {
+  const { words } = loaded.plan;
+  return Array.from({ length: words[at]! }, (_, index) => {
+    const row = at + 1 + index * OPERATION.size;
+    return {
+      id: textOf(loaded, words[row + OPERATION.id]!),
+      path: textOf(loaded, words[row + OPERATION.path]!),
+      methods: textsAt(loaded, words[row + OPERATION.methods]!),
+      scopes: textsAt(loaded, words[row + OPERATION.scopes]!),
+      tags: textsAt(loaded, words[row + OPERATION.tags]!),
+      open: words[row + OPERATION.open] === 1,
+    };
+  });
+}
+
+/** Why a gateway refuses a request, or that it does not. */
+export const GATEWAY_REASONS = [
+  'admitted',
+  'preflight',
+  'unknown_operation',
+  'method_not_allowed',
+  'credentials',
+  'consumer_disabled',
+  'consumer_expired',
+  'acl',
+  'scopes',
+  'throttled',
+] as const;
+/** One of GATEWAY_REASONS. */
+export type GatewayReason = (typeof GATEWAY_REASONS)[number];
+
+/** What a gateway says of a request before its usage plan. */
+export interface GatewayVerdict {
+  readonly reason: GatewayReason;
+  /** `null`: no operation describes the request. */
+  readonly operation: LoadedOperation | null;
+  /** `null`: the request has no valid credentials. */
+  readonly consumer: RegisteredConsumer | null;
+  /** Of `credentials`: what is wrong with them. */
+  readonly failure: IdentityFailure | null;
+  /** The operations of the path by method; `null`: no template matches. */
+  readonly path: PathOperations | null;
+  /** Of `scopes`: those that the request lacks. */
+  readonly missing: readonly string[];
+}
+
+/** Judges a request that the gateway matches and that is no preflight. */
+export function judgeRequest(loaded: LoadedPlan, gateway: LoadedGateway, facts: Facts): GatewayVerdict {
+  const path = operationsOf(gateway, facts);
+  const operation = path === null ? null : operationIn(path, facts.request.method);
+  const found = { operation, path, consumer: null, failure: null, missing: [] };
+  if (gateway.router !== null && operation === null && gateway.unknown === 'block') {
+    return { ...found, reason: path === null ? 'unknown_operation' : 'method_not_allowed' };
+  }
+  const isOpen = gateway.require === 'none' || operation?.open === true;
+  const { consumer, failure } = consumerOf(loaded, gateway, facts);
+  if (failure !== null && !isOpen) return { ...found, reason: 'credentials', failure };
+  const refused = consumer === null ? null : inactive(consumer, facts);
+  if (isOpen) {
+    // Credentials that are not valid count as absent here.
+    return { ...found, reason: 'admitted', consumer: refused === null ? consumer : null };
+  }
+  const known = { ...found, consumer };
+  if (refused !== null) return { ...known, reason: refused };
+  if (!isAllowed(consumer!, operation)) return { ...known, reason: 'acl' };
+  const missing = missingScopes(consumer!, operation, facts);
+  return missing.length > 0 ? { ...known, reason: 'scopes', missing } : { ...known, reason: 'admitted' };
+}
+
+/**
+ * The operations of the request's path. A path with `;params` must lead to the same ones with and without them, since origins differ
+ * in which of the two they read.
+ */
+export function operationsOf({ base, router }: LoadedGateway, facts: Facts): PathOperations | null {
+  if (router === null) return null;
+  const found = below(facts.path, base, router);
+  if (facts.pathWithoutParameters === null || found === null) return found;
+  return below(facts.pathWithoutParameters, base, router) === found ? found : null;
+}
+
+function below(path: string, base: string, router: Router): PathOperations | null {
+  if (base === '') return router.find(path);
+  if (path === base) return router.find('/');
+  return path.startsWith(base) && path[base.length] === '/' ? router.find(path.slice(base.length)) : null;
+}
+
+/** The operation of a method; HEAD is answered as GET unless an operation lists it (RFC 9110 §9.3.2). */
+function operationIn(path: PathOperations, method: unknown): LoadedOperation | null {
+  if (typeof method !== 'string') return null;
+  return path.get(method) ?? (method === 'HEAD' ? path.get('GET') : undefined) ?? null;
+}
+
+/** The consumer of the request, and why it has none. */
+function consumerOf(
+  { registry }: LoadedPlan,
+  gateway: LoadedGateway,
+  { request }: Facts,
+): Pick<GatewayVerdict, 'consumer' | 'failure'> {
+  const identity: unknown = request.identity;
+  const none = (failure: IdentityFailure) => ({ consumer: null, failure });
+  if (typeof identity !== 'object' || identity === null) return none('missing');
+  const { consumer: name, failure, verified } = identity as Record<string, unknown>;
+  if (failure !== undefined && failure !== null) {
+    const known = IDENTITY_FAILURES.find((one) => one === failure);
+    return none(known ?? 'malformed');
+  }
+  if (typeof name !== 'string') return none('missing');
+  if (!hasKinds(gateway, verified)) return none('missing');
+  const consumer = registry?.consumer(name) ?? null;
+  return consumer === null ? none('unknown_consumer') : { consumer, failure: null };
+}
+
+/** Whether the kinds of credentials that are valid are those that the gateway requires. */
+function hasKinds({ kinds, require }: LoadedGateway, verified: unknown): boolean {
+  if (verified === undefined) return true;
+  if (!Array.isArray(verified)) return false;
+  const isVerified = (kind: CredentialKind): boolean => verified.includes(kind);
+  return require === 'all' ? kinds.every(isVerified) : kinds.some(isVerified);
+}
+
+function inactive(
+  { enabled, expiresAt }: RegisteredConsumer,
+  { now }: Facts,
+): 'consumer_disabled' | 'consumer_expired' | null {
+  if (!enabled) return 'consumer_disabled';
+  return expiresAt !== null && now >= expiresAt ? 'consumer_expired' : null;
+}
+
+/** Whether the consumer may call an operation: by its id or one of its tags. */
+function isAllowed({ acl }: RegisteredConsumer, operation: LoadedOperation | null): boolean {
+  if (acl.length === 0) return true;
+  if (operation === null) return false;
+  return (
+    (operation.id !== '' && acl.includes(operation.id)) || operation.tags.some((tag) => acl.includes(tag))
+  );
+}
+
+function missingScopes(
+  consumer: RegisteredConsumer,
+  operation: LoadedOperation | null,
+  { request }: Facts,
+): readonly string[] {
+  if (operation === null || operation.scopes.length === 0) return [];
+  const given: unknown = request.identity?.scopes;
+  const scopes: readonly unknown[] = Array.isArray(given) ? given : [];
+  return operation.scopes.filter((scope) => !scopes.includes(scope) && !consumer.scopes.includes(scope));
+}
+
+/** A claim of the request's token as text: of a text, a number or a boolean; `null`: it has none such. */
+export function claimText({ request }: Facts, name: string): string | null {
+  const claims: unknown = request.identity?.claims;
+  if (typeof claims !== 'object' || claims === null || !Object.hasOwn(claims, name)) return null;
+  const value = (claims as Record<string, unknown>)[name];
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : null;
+}

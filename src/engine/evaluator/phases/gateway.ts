@@ -1,0 +1,196 @@
+/**
+ * Phase 4b: the first gateway that matches takes the request (semantics §15): it answers preflights and what it refuses, and admits
+ * the rest with a consumer, whose usage plan counts it. The longest base path comes first.
+ */
+import { HEADERS_FIELDS, NONE, typeIndex } from '../../plan/layout.ts';
+import type { RuleExplanation, RuleReason, Settled } from '../checks.ts';
+import type { GatewayOutcome } from '../decision.ts';
+import { EXEMPT } from '../facts.ts';
+import {
+  corsFields,
+  type GatewayAnswer,
+  isPreflight,
+  preflightAnswer,
+  refusalOf,
+} from '../gateway-answers.ts';
+import {
+  type CredentialsWanted,
+  type GatewayVerdict,
+  judgeRequest,
+  type LoadedGateway,
+  loadGateway,
+} from '../gateways.ts';
+import { addRows, createSection } from '../header-changes.ts';
+import { hideKeys } from '../hidden-keys.ts';
+import { acts, type Context, end, endPhase, isDryRun, nextMatch, type Run, record, refOf } from '../run.ts';
+import { countOnce, noteState, throttleOf } from '../usage-plans.ts';
+import { BYPASS } from './cache.ts';
+
+const GATEWAY = typeIndex('gateway');
+
+/** Runs the phase; true when it ended the request. */
+export function gateway(context: Context, run: Run): boolean {
+  for (let slot = nextMatch(context, GATEWAY); slot >= 0; slot = nextMatch(context, GATEWAY)) {
+    const verdict = context.admitsAll ? null : verdictOf(context, run, slot);
+    record(context, run, slot, verdict === null || verdict.reason === 'admitted' ? 'admit' : 'respond');
+    if (!acts(context, run, slot)) continue;
+    endPhase(context, GATEWAY);
+    run.exempt |= EXEMPT.admitted;
+    return verdict !== null && settle(context, run, slot, verdict);
+  }
+  return false;
+}
+
+/**
+ * What the gateway of the request reads credentials by: the first that is enforced, else the first under dry_run. `null`: none
+ * matches, or it reads none of this request.
+ */
+export function wantedCredentials(context: Context): CredentialsWanted | null {
+  let chosen = -1;
+  for (let slot = nextMatch(context, GATEWAY); slot >= 0; slot = nextMatch(context, GATEWAY)) {
+    if (chosen < 0) chosen = slot;
+    if (isDryRun(context, slot)) continue;
+    chosen = slot;
+    break;
+  }
+  const { registry } = context.loaded;
+  if (chosen < 0 || registry === null) return null;
+  const own = gatewayAt(context, chosen);
+  if (own.kinds.length === 0 || isPreflight(own, context.facts)) return null;
+  const issuers = own.issuers.flatMap((name) => registry.issuer(name) ?? []);
+  return { apiKeySources: own.sources, issuers, registry };
+}
+
+/** What the gateway in a slot makes of the request, its usage plan included; counts the request once. */
+function verdictOf(context: Context, run: Run, slot: number): GatewayVerdict {
+  const verdict = judgedBy(context, slot);
+  if (verdict.reason !== 'admitted') return verdict;
+  const place = { slot, defaultPlan: gatewayAt(context, slot).plan };
+  const throttle = throttleOf(context, place, verdict);
+  return throttle !== null && countOnce(context, run, slot, throttle).breached
+    ? { ...verdict, reason: 'throttled' }
+    : verdict;
+}
+
+/** The same before the usage plan. */
+function judgedBy(context: Context, slot: number): GatewayVerdict {
+  const { facts, loaded } = context;
+  const own = gatewayAt(context, slot);
+  if (isPreflight(own, facts)) return PREFLIGHT;
+  return judgeRequest(loaded, own, facts);
+}
+
+const PREFLIGHT: GatewayVerdict = {
+  reason: 'preflight',
+  operation: null,
+  consumer: null,
+  failure: null,
+  path: null,
+  missing: [],
+};
+
+/** The gateway in a slot, decoded at its first use. */
+export function gatewayAt(context: Context, slot: number): LoadedGateway {
+  const known = context.gateways.get(slot);
+  if (known !== undefined) return known;
+  const loaded = loadGateway(context.loaded, slot);
+  context.gateways.set(slot, loaded);
+  return loaded;
+}
+
+/** Writes the outcome; true when the gateway answers the request. */
+function settle(context: Context, run: Run, slot: number, verdict: GatewayVerdict): boolean {
+  const { facts } = context;
+  const own = gatewayAt(context, slot);
+  run.gateway = outcomeOf(own, verdict);
+  run.gatewaySlot = slot;
+  noteState(context, run, { slot, defaultPlan: own.plan }, verdict);
+  const cors = corsFields(own, facts);
+  if (verdict.reason === 'admitted') {
+    if (cors.length > 0) run.responseHeaders = cors;
+    return false;
+  }
+  if (verdict.reason === 'preflight') return answer(context, run, slot, preflightAnswer(own, facts));
+  const refusal = refusalOf(own, verdict, facts);
+  return answer(context, run, slot, { ...refusal, headers: [...refusal.headers, ...cors] });
+}
+
+function answer(context: Context, run: Run, slot: number, { status, body, headers }: GatewayAnswer): true {
+  run.body = body;
+  run.responseHeaders = headers;
+  return end(run, 'respond', { status, rule: refOf(context, slot) });
+}
+
+function outcomeOf({ router, unknown }: LoadedGateway, verdict: GatewayVerdict): GatewayOutcome {
+  const { operation, consumer, failure } = verdict;
+  const isUnknown = router !== null && operation === null && unknown === 'log';
+  // A request that is admitted all the same has its reason in the log.
+  const reason = verdict.reason === 'admitted' && isUnknown ? 'unknown_operation' : verdict.reason;
+  return {
+    reason,
+    operation: operation === null ? null : operation.id || operation.path,
+    consumer: consumer?.username ?? null,
+    ...(failure === null ? {} : { failure }),
+  };
+}
+
+/** What is left to do for a request that a gateway has admitted, once its origin is known. */
+export function finishAdmitted(context: Context, run: Run): void {
+  if (run.gatewaySlot < 0 || run.action !== 'forward') return;
+  const own = gatewayAt(context, run.gatewaySlot);
+  const section = createSection();
+  if (own.headers !== NONE) {
+    const count = context.loaded.plan.words[own.headers + HEADERS_FIELDS.requests]!;
+    addRows(context, run, { at: own.headers, first: 0, count }, section);
+  }
+  if (own.hide) hideKeys(own, context.facts, run, section.changes);
+  if (section.changes.length > 0) run.requestHeaders = section.changes;
+  // As of a request with `Authorization` (RFC 9111 §3.5): stored for others only where a rule says so.
+  if (run.gateway?.consumer !== null && run.cache?.mode !== 'force') run.cache = BYPASS;
+}
+
+/** What a trace says of gateways. */
+export const gatewayExplanation: RuleExplanation = {
+  reason: ({ context, rates }, slot) => reasonOf(context, rates, slot),
+};
+
+function reasonOf(context: Context, rates: Settled['rates'], slot: number): RuleReason {
+  const verdict = judgedBy(context, slot);
+  const { operation, consumer } = verdict;
+  const what = operation === null ? 'no operation' : `operation ${operation.id || operation.path}`;
+  const who = consumer === null ? 'without a consumer' : `consumer ${consumer.username}`;
+  switch (verdict.reason) {
+    case 'preflight':
+      return { code: 'preflight', text: 'it answers preflights' };
+    case 'unknown_operation':
+      return { code: 'unknown_operation', text: 'no operation has this path' };
+    case 'method_not_allowed':
+      return {
+        code: 'method_not_allowed',
+        text: `the path has ${[...verdict.path!.keys()].join(', ')} only`,
+      };
+    case 'credentials':
+      return { code: 'credentials', text: `${what}, credentials: ${failureText(verdict)}` };
+    case 'consumer_disabled':
+      return { code: 'consumer_inactive', text: `${who} is disabled` };
+    case 'consumer_expired':
+      return { code: 'consumer_inactive', text: `${who} has expired` };
+    case 'acl':
+      return { code: 'not_in_acl', text: `${what} is not in the acl of ${who}` };
+    case 'scopes':
+      return {
+        code: 'scope_missing',
+        text: `${what}, ${who}: without the scope ${verdict.missing.join(', ')}`,
+      };
+    default: {
+      const result = rates.get(slot);
+      const over = result?.breached === true;
+      if (over) return { code: 'over_limit', text: `${what}, ${who}: over the usage plan` };
+      return { code: 'admitted', text: `${what}, ${who}` };
+    }
+  }
+}
+
+function failureText({ failure }: GatewayVerdict): string {
+  return (failure ?? 'missing').replaceAll('_', ' ');
+}

@@ -1,0 +1,89 @@
+/**
+ * Usage plans (semantics §15): each consumer has its own count of a plan, over all gateways of the domain; a request without a
+ * consumer counts under its address. A request that the plan refuses does not count. In: a verdict. Out: the count, and what the
+ * response states of it.
+ */
+import { META } from '../plan/layout.ts';
+import { counterSpace, type RateKey, type RateResult, type RateWindow } from './counters.ts';
+import { ipOf } from './facts.ts';
+import type { GatewayVerdict } from './gateways.ts';
+import { textOf } from './loaded.ts';
+import { planName } from './rate-outcomes.ts';
+import { type Context, isDryRun, type Run } from './run.ts';
+
+/** A usage plan with the key that a request counts under. */
+interface Throttle {
+  readonly window: RateWindow;
+  readonly key: RateKey;
+  readonly name: string;
+}
+
+/** A gateway: its slot, and the usage plan of consumers without one of their own. */
+interface Place {
+  readonly slot: number;
+  /** Empty: none. */
+  readonly defaultPlan: string;
+}
+
+/** The usage plan of a request that is admitted so far; `null`: none limits it. */
+export function throttleOf(
+  context: Context,
+  { slot, defaultPlan }: Place,
+  { consumer }: GatewayVerdict,
+): Throttle | null {
+  const { facts, loaded } = context;
+  const name = consumer?.usagePlan ?? defaultPlan;
+  const throttle = name === '' ? null : (loaded.registry?.usagePlan(name)?.throttle ?? null);
+  if (throttle === null) return null;
+  const domain = textOf(loaded, loaded.plan.meta[META.domain]!);
+  const mode = isDryRun(context, slot) ? 'dry_run ' : '';
+  const window: RateWindow = {
+    space: counterSpace(`${mode}${domain} usage plan ${name}`),
+    slot: consumer === null ? 1 : 0,
+    capacity: throttle.rate + throttle.burst,
+    doubled: false,
+    windowMs: throttle.perSec * 1000,
+    perPath: false,
+    isFree: true,
+    // The name of a consumer is the key, whatever the address is.
+    ...(consumer === null ? {} : { parts: counterSpace('consumer'), shared: true }),
+  };
+  const key: RateKey = {
+    family: ipOf(facts) as 0 | 4 | 6,
+    words: facts.ipWords,
+    path: consumer?.username ?? '',
+  };
+  return { window, key, name };
+}
+
+/** Counts the request once, unless its plan refuses it; the shadow reads what the real run has counted. */
+export function countOnce(context: Context, run: Run, slot: number, { window, key }: Throttle): RateResult {
+  const known = context.memo.rates.get(slot);
+  if (known !== undefined) return known;
+  const { counters, facts } = context;
+  const out = { breached: false, count: 0, retryAfter: 0 };
+  counters.peek(window, key, facts.now, window.capacity, out);
+  const counts = !run.shadow || isDryRun(context, slot);
+  if (!out.breached && counts) counters.hit(window, key, facts.now, window.capacity, out);
+  context.memo.rates.set(slot, out);
+  return out;
+}
+
+/** Adds the state of the usage plan to those that the response states. */
+export function noteState(context: Context, run: Run, place: Place, verdict: GatewayVerdict): void {
+  const result = context.memo.rates.get(place.slot);
+  if (result === undefined || (verdict.reason !== 'admitted' && verdict.reason !== 'throttled')) return;
+  const { window, name } = throttleOf(context, place, verdict)!;
+  const windowSec = window.windowMs / 1000;
+  const { breached, retryAfter } = result;
+  const state = {
+    name: planName(name),
+    quota: window.capacity,
+    windowSec,
+    remaining: Math.max(0, window.capacity - result.count),
+    resetSec: breached ? retryAfter : windowSec,
+  };
+  run.isOverLimit = breached;
+  if (breached) run.retryAfter = retryAfter;
+  run.rateStates = breached ? [state] : [...(run.rateStates ?? []), state];
+}
