@@ -8,7 +8,7 @@ import { domains } from './domains.ts';
 /** Who calls the gateways of a domain. */
 export const consumers = table(
   'consumers',
-  25,
+  26,
   {
     id: shortId(),
     domain_id: integer().references(domains, 'cascade'),
@@ -45,7 +45,7 @@ export interface ConsumerRow extends RowOf<typeof consumers> {}
 /** Keys of consumers. The text of a key is stored nowhere. */
 export const consumerKeys = table(
   'consumer_keys',
-  25,
+  26,
   {
     id: shortId(),
     domain_id: integer().references(domains, 'cascade'),
@@ -83,7 +83,7 @@ export interface ConsumerKeyRow extends RowOf<typeof consumerKeys> {}
 /** Usage plans. */
 export const usagePlans = table(
   'usage_plans',
-  25,
+  26,
   {
     id: shortId(),
     domain_id: integer().references(domains, 'cascade'),
@@ -110,7 +110,7 @@ export interface UsagePlanRow extends RowOf<typeof usagePlans> {}
 /** Token issuers. */
 export const tokenIssuers = table(
   'token_issuers',
-  25,
+  26,
   {
     id: shortId(),
     domain_id: integer().references(domains, 'cascade'),
@@ -141,7 +141,7 @@ export interface TokenIssuerRow extends RowOf<typeof tokenIssuers> {}
 /** When the keys of token issuers are fetched, and by which process. */
 export const issuerFetches = table(
   'issuer_fetches',
-  25,
+  26,
   {
     issuer_id: integer().key().references(tokenIssuers, 'cascade'),
     /** When they are fetched next. */
@@ -162,7 +162,7 @@ export interface ClaimedIssuer extends Pick<RowOf<typeof issuerFetches>, 'issuer
 /** What is sealed of each domain; its octets are in `list_blobs`. */
 export const registries = table(
   'registries',
-  25,
+  26,
   {
     domain_id: integer().key().references(domains, 'cascade'),
     /** Rises with each change of a consumer, key, usage plan or token issuer. */

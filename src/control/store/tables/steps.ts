@@ -162,7 +162,9 @@ WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);`,
   NONE,
   // 24: named lists.
   NONE,
-  // 25: documents of gateways; consumers, usage plans, token issuers.
+  // 25: OpenAPI documents of gateways.
+  NONE,
+  // 26: consumers, usage plans, token issuers.
   NONE,
 ];
 

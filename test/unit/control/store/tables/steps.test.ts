@@ -33,7 +33,8 @@ const LANDED = {
     '743089869fd1682c',
     'a08d69bb0345bffc',
     '84d2fb299f6b87af',
-    'b02f0b8112c1b75f',
+    'eabdbb2d409d4f9d',
+    '91cc5d59c15bc84b',
   ],
   postgres: [
     '2608231084785635',
@@ -60,7 +61,8 @@ const LANDED = {
     'd03953b732feb888',
     '1b2b13720af02bd7',
     '7012f17934f572e4',
-    '61e23c9c8231b7d9',
+    '7e6d64104806f686',
+    '90311bf6f0f6f1fd',
   ],
 } as const;
 
