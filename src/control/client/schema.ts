@@ -6599,7 +6599,7 @@ export interface components {
              */
             readonly on_unknown_operation?: "block" | "log" | "pass";
             /** @description usage plan of consumers without one of their own, and of requests without a consumer, by address */
-            readonly default_plan?: string;
+            readonly default_plan?: string | null;
             /** @description what pages of other origins may do (Fetch standard, CORS protocol); absent: preflights are ordinary requests */
             readonly cors?: {
                 /** @description origins of pages that may call; `*` is every one, `https://*.example.com` those of names below */
@@ -6614,7 +6614,7 @@ export interface components {
                 readonly allow_credentials?: boolean;
                 /** @description seconds for which browsers store the answer to a preflight */
                 readonly max_age_sec?: number;
-            };
+            } | null;
             /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it */
             readonly upstream_headers?: {
                 /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
@@ -6627,7 +6627,7 @@ export interface components {
                 };
                 /** @description names of fields to remove */
                 readonly remove?: readonly string[];
-            };
+            } | null;
         };
         readonly GatewaySchemaCheck: {
             /** @description whether the document can be stored; otherwise `diagnostics` has the errors */
@@ -7222,6 +7222,13 @@ export interface components {
                 readonly ja4?: string | null;
                 readonly now?: number;
                 readonly cleared?: readonly string[];
+                /** @description whose request it is; claims of its token are not logged */
+                readonly identity?: {
+                    readonly consumer: string | null;
+                    readonly verified?: readonly string[];
+                    readonly scopes?: readonly string[];
+                    readonly failure?: string;
+                };
             };
             /** @default null */
             readonly unserved: {
@@ -7255,6 +7262,13 @@ export interface components {
                 } | null;
                 /** @default [] */
                 readonly tags: readonly string[];
+                /** @description what the gateway made of the request */
+                readonly gateway?: {
+                    readonly reason: string;
+                    readonly operation: string | null;
+                    readonly consumer: string | null;
+                    readonly failure?: string;
+                };
             };
             /** @description the rules that matched, dry_run ones too */
             readonly matches: readonly {
@@ -7336,6 +7350,13 @@ export interface components {
                 } | null;
                 /** @default [] */
                 readonly tags: readonly string[];
+                /** @description what the gateway made of the request */
+                readonly gateway?: {
+                    readonly reason: string;
+                    readonly operation: string | null;
+                    readonly consumer: string | null;
+                    readonly failure?: string;
+                };
             } | null;
             /**
              * @description the score of signatures, their ids, targets and what they matched
