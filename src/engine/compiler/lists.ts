@@ -113,7 +113,7 @@ function registryOrEmpty({ diagnostics }: PlanDraft, registry: Registry): Uint8A
   } catch (error) {
     if (!(error instanceof RegistryTooLarge)) throw error;
     const message = `the registry ${error.message}`;
-    diagnostics.push({ code: 'registry_too_large', severity: 'error', path: ['consumers'], message });
+    diagnostics.push({ code: 'registry_too_large', severity: 'error', path: ['registry'], message });
     return sealRegistry(EMPTY_REGISTRY);
   }
 }

@@ -17,10 +17,12 @@ import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
 import { parseRuleSet } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
+import { REGISTRY_LISTS } from '../model/registry/registry.ts';
 import type { RuleSet } from '../model/types.ts';
 import { asList, placed, toFilePath } from './edge-diagnostics.ts';
 import { isListFile, readFileLists } from './edge-lists.ts';
 import { type EdgePart, joinParts, tooManyParts } from './edge-parts.ts';
+import { readFileRegistry } from './edge-registry.ts';
 import { keysOf } from './keys.ts';
 import { byPlace, isMapping, readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
 
@@ -165,8 +167,9 @@ function readEdge(yaml: YamlFile, listFiles: readonly EdgePart[]): EdgeFile {
   const lowered = lower(yaml.value, lowering);
   const ruleKeys = new Map([...rules].flatMap(([id, { key }]) => (key === null ? [] : [[id, key]])));
   const { lists, diagnostics: mistaken } = readFileLists(yaml, listFiles);
-  diagnostics.push(...mistaken);
-  const parsed = parseRuleSet(lowered, { ruleKeys, partial: sources.fragment, lists });
+  const { registry, diagnostics: misplaced } = readFileRegistry(yaml);
+  diagnostics.push(...mistaken, ...misplaced);
+  const parsed = parseRuleSet(lowered, { ruleKeys, partial: sources.fragment, lists, registry });
   for (const diagnostic of parsed.diagnostics) diagnostics.push(placed(diagnostic, yaml));
   diagnostics.sort(byPlace);
   const failed = diagnostics.some(({ severity }) => severity === 'error');
@@ -218,7 +221,8 @@ function checkFragment(file: Fields, lowering: Lowering): void {
 }
 
 /** Converts the file's form to the API's: record names become ids, and fields that only files have are removed. */
-function lower({ fragment: _, lists: _lists, ...file }: Fields, lowering: Lowering): Fields {
+function lower({ fragment: _, lists: _lists, ...written }: Fields, lowering: Lowering): Fields {
+  const file = Object.fromEntries(Object.entries(written).filter(([name]) => !isRegistryList(name)));
   const domain = typeof file['domain'] === 'string' ? { name: file['domain'] } : file['domain'];
   const records = lowerRecords(withIds(file['records']), lowering);
   collectRecordPlaces(records, lowering);
@@ -230,6 +234,10 @@ function lower({ fragment: _, lists: _lists, ...file }: Fields, lowering: Loweri
     records,
     rules: Array.isArray(rules) ? lowerRules(rules, named, lowering) : rules,
   };
+}
+
+function isRegistryList(name: string): boolean {
+  return (REGISTRY_LISTS as readonly string[]).includes(name);
 }
 
 /** Gives every entry of a list an id: entries without one get 1, 2, 3 … in order, skipping ids that are written. */
