@@ -104,7 +104,16 @@ export function edgeFileSchema(): JsonSchema {
       token_issuers: registryList('token_issuers', {
         maxItems: MAX_TOKEN_ISSUERS,
         description: 'whose tokens gateways accept',
-        examples: [[{ name: 'auth', issuer: 'https://login.example.com/', audiences: ['api'], keys: [] }]],
+        examples: [
+          [
+            {
+              name: 'auth',
+              issuer: 'https://login.example.com/',
+              audiences: ['api'],
+              jwks_url: 'https://login.example.com/jwks',
+            },
+          ],
+        ],
       }),
       consumers: registryList('consumers', {
         maxItems: MAX_CONSUMERS,
