@@ -7,6 +7,7 @@ import { openPlan } from '../../../../src/engine/plan/seal.ts';
 import { readEdgeBytes } from '../../../../src/rules/files/edge-file.ts';
 import { formatFile } from '../../../../src/rules/files/format.ts';
 import { printEdge } from '../../../../src/rules/files/print-edge.ts';
+import type { Registry, RuleSet } from '../../../../src/rules/model/types.ts';
 
 const HASH = 'ab'.repeat(32);
 const JWK = '{ kty: OKP, crv: Ed25519, kid: a, x: 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo }';
@@ -26,6 +27,11 @@ consumers:
     scopes: ["orders:read"]
     keys: [{ name: ci, sha256: ${HASH} }]
 `;
+
+function registryIn({ registry }: RuleSet): Registry {
+  if (registry === undefined || 'digest' in registry) throw new Error('the rule set has no registry');
+  return registry;
+}
 
 function mistakes(text: string): readonly string[] {
   return readEdgeFile(text, 'edge.yaml').diagnostics.map(formatDiagnostic);
@@ -73,7 +79,7 @@ describe('the registry of an edge file', () => {
     };
     const file = readEdgeBytes(octets(FILE), 'edge.yaml', [part]);
     if (!file.ok) throw new Error('refused');
-    expect((file.ruleSet.registry as { consumers: unknown[] }).consumers).toHaveLength(2);
+    expect(registryIn(file.ruleSet).consumers).toHaveLength(2);
     const wrong = { ...part, octets: octets(`consumers:\n  - { username: acme }\n`) };
     expect(readEdgeBytes(octets(FILE), 'edge.yaml', [wrong]).diagnostics.map(formatDiagnostic)).toEqual([
       'edge.d/more.yaml:2:17: error: consumers[1].username: is the `username` of another consumer, so a token with it would mean either, found `acme`',
@@ -84,7 +90,7 @@ describe('the registry of an edge file', () => {
     const file = readEdgeFile(FILE, 'edge.yaml');
     if (!file.ok) throw new Error('refused');
     const { ruleSet } = file;
-    const registry = ruleSet.registry as Parameters<typeof printEdge>[0]['registry'] & object;
+    const registry = registryIn(ruleSet);
     const { text } = printEdge({ ...ruleSet, domain: { name: 'example.com' }, registry, ids: false });
     const again = readEdgeFile(text, 'edge.yaml');
     expect(again.ok && again.ruleSet.registry).toEqual(registry);
