@@ -32,6 +32,12 @@ export const REGISTRY_CODES = {
     meaning: 'a token issuer has neither `jwks_url` nor `keys`, or both',
     remedy: 'write one of the two',
   },
+  keys_not_fetched: {
+    severity: 'warning',
+    meaning:
+      'a token issuer of a file has `jwks_url`: only a control plane fetches keys, and edges refuse tokens without one',
+    remedy: 'list the public keys of the issuer in `keys`, or apply the file to a control plane',
+  },
   live_keys: {
     severity: 'error',
     meaning: 'a consumer has more than two keys that are valid at once',
