@@ -298,6 +298,54 @@ export const MAX_HEADERS_CHARACTERS = 16_384;
  */
 export const MAX_APPLIED_CHARACTERS = 16_384;
 
+// Registries of gateways: consumers with their keys, usage plans, token issuers (semantics §15)
+
+/** Maximum number of consumers per domain. Fixed by semantics §15. */
+export const MAX_CONSUMERS = 10_000;
+/** Maximum number of keys per domain: two for each consumer, so that every one can be replaced. Fixed by semantics §15. */
+export const MAX_REGISTRY_KEYS = 20_000;
+/** Maximum size, in octets, of a sealed registry: that of a list; 10,000 consumers of 3 KB each fit. */
+export const MAX_SEALED_REGISTRY = 33_554_432;
+/** Maximum number of usage plans per domain. Fixed by semantics §15. */
+export const MAX_USAGE_PLANS = 100;
+/** Maximum number of token issuers per domain. Fixed by semantics §15. */
+export const MAX_TOKEN_ISSUERS = 20;
+/** Maximum number of keys of a consumer that are valid at once: an old one and the one that replaces it. Fixed by semantics §15. */
+export const MAX_LIVE_KEYS = 2;
+/** Maximum number of keys that a file lists for a consumer, expired ones among them: a year of monthly ones. */
+export const MAX_CONSUMER_KEYS = 12;
+/** Maximum length, in characters, of a username, a group, a label, a scope, and the names of plans, issuers and keys. */
+export const MAX_REGISTRY_NAME = 64;
+/** Maximum length, in characters, of a consumer's `custom_id`: that of `sub` in OpenID Connect. */
+export const MAX_CUSTOM_ID_CHARACTERS = 255;
+/** Maximum number of labels of a consumer. Fixed by semantics §15. */
+export const MAX_CONSUMER_LABELS = 32;
+/** Maximum number of operations and tags that a consumer's `acl` lists: as of other lists of a rule. */
+export const MAX_ACL_ENTRIES = 200;
+/** Maximum number of scopes of a consumer: they are compared one by one. */
+export const MAX_CONSUMER_SCOPES = 64;
+/** Maximum number of values of a consumer's `metadata`, and of `required_claims` of a token issuer. */
+export const MAX_METADATA = 32;
+export const MAX_REQUIRED_CLAIMS = 16;
+/** Maximum length, in characters, of such a value. */
+export const MAX_METADATA_CHARACTERS = 512;
+/** Maximum number of requests of a throttle, and of its burst: counters have 24-bit slices. */
+export const MAX_THROTTLE_COUNT = 1_000_000;
+/** Maximum number of audiences, of keys, and of places of tokens of an issuer. */
+export const MAX_AUDIENCES = 16;
+export const MAX_ISSUER_KEYS = 16;
+export const MAX_CREDENTIAL_SOURCES = 8;
+/** Maximum difference, in seconds, of the clocks of an issuer and an edge. Fixed by semantics §15. */
+export const MAX_CLOCK_SKEW_SEC = 300;
+/**
+ * Bounds, in bits, of RSA moduli: RFC 7518 §3.3 demands 2,048; a signature of 8,192 bits is checked in 0.5 ms, and the time
+ * grows with the square.
+ */
+export const MIN_RSA_BITS = 2_048;
+export const MAX_RSA_BITS = 8_192;
+/** Maximum length, in bits, of RSA exponents: 65,537 is usual, and longer ones make every check slow. */
+export const MAX_RSA_EXPONENT_BITS = 32;
+
 // Records
 
 /** Maximum time, in seconds, that the edge waits for a record's origin. Fixed by the API document. */

@@ -272,6 +272,48 @@ export const CREDENTIAL_PLACES = ['header', 'query', 'cookie'] as const;
 export type CredentialPlace = (typeof CREDENTIAL_PLACES)[number];
 
 /**
+ * Algorithms of the signatures of tokens (RFC 7518 §3.1, RFC 8037). `none` and those with a shared secret are left out: a
+ * node would have what a forger needs.
+ */
+export const TOKEN_ALGORITHMS = [
+  'ES256',
+  'ES384',
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'EdDSA',
+] as const;
+export type TokenAlgorithm = (typeof TOKEN_ALGORITHMS)[number];
+
+/** A place of a credential in a request. */
+export interface CredentialSource {
+  readonly in: CredentialPlace;
+  readonly name: string;
+}
+
+/** What all public keys may have. */
+interface KeyNames {
+  /** By which tokens name the key. */
+  readonly kid?: string;
+  /** The one algorithm that the key is for; absent: any that fits. */
+  readonly alg?: TokenAlgorithm;
+}
+
+/** A public key of a token issuer as a JSON Web Key (RFC 7518 §6, RFC 8037 §2), of a kind that signatures are checked with. */
+export type PublicJwk =
+  | (KeyNames & {
+      readonly kty: 'EC';
+      readonly crv: 'P-256' | 'P-384';
+      readonly x: string;
+      readonly y: string;
+    })
+  | (KeyNames & { readonly kty: 'RSA'; readonly n: string; readonly e: string })
+  | (KeyNames & { readonly kty: 'OKP'; readonly crv: 'Ed25519'; readonly x: string });
+
+/**
  * Why the credentials of a request name no consumer. `missing`: the request has none. `doubled`: one place has several.
  * `conflict`: two of them name different consumers. For logs and traces; answers to visitors have none of these words.
  */

@@ -1,7 +1,7 @@
 /** Prints and compares sealed plans, page by page. */
 import { type FieldPath, formatPath } from '../../base/diagnostics/diagnostic.ts';
 import { servesNow } from '../../engine/evaluator/facts.ts';
-import type { FindList } from '../../engine/evaluator/lists.ts';
+import type { FindList } from '../../engine/evaluator/plan-parts.ts';
 import { listDigests } from '../../engine/plan/list-digests.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
 import { proveChanges } from '../../workbench/proofs/changes.ts';

@@ -1,7 +1,7 @@
 /** Runs one job and returns its result or its failure as plain values, which can be posted from thread to thread. */
 import { type Diagnostic, describeDiagnostic, diagnosticFields } from '../../base/diagnostics/diagnostic.ts';
 import { StoreFault, type StoreFaultCode } from '../../base/storage/fault.ts';
-import type { FindList } from '../../engine/evaluator/lists.ts';
+import type { FindList } from '../../engine/evaluator/plan-parts.ts';
 import { PlanFault } from '../../engine/plan/layout.ts';
 import { digestsIn } from '../../engine/plan/list-digests.ts';
 import { openSignatures } from '../../engine/plan/open-signatures.ts';

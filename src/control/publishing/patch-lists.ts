@@ -3,7 +3,13 @@
  * compiled again. In: what waits for a domain and what it has now. Out: the plan with other digests.
  */
 import { PlanFault } from '../../engine/plan/layout.ts';
-import { digestsIn, listDigests, withListDigests } from '../../engine/plan/list-digests.ts';
+import {
+  digestsIn,
+  listDigests,
+  REGISTRY_NAME,
+  registryDigest,
+  withListDigests,
+} from '../../engine/plan/list-digests.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { ListRow } from '../store/tables/lists.ts';
@@ -40,7 +46,7 @@ export async function changedLists(
   return [...named.values()].filter((list) => list.updated_at >= since && known.get(list.name) === list.kind);
 }
 
-/** The lists that the rules name now, their digests, and the revision to seal. */
+/** The lists that the rules name now, the digests of these and of the registry (REGISTRY_NAME), and the revision to seal. */
 interface Patch {
   readonly lists: readonly ListRow[];
   readonly digests: DigestsByName;
@@ -50,10 +56,12 @@ interface Patch {
 /** The plan with these digests; `null`: its rules name other lists than it has, or this build does not read it. */
 export function patchLists(bytes: Uint8Array, { lists, digests, revision }: Patch): Uint8Array | null {
   try {
-    const present = listDigests(openPlan(bytes, { trusted: true }).plan);
+    const { plan } = openPlan(bytes, { trusted: true });
+    const present = listDigests(plan);
     const kinds = new Map(lists.map(({ name, kind }) => [name, kind]));
     const isSame =
       present.length === kinds.size &&
+      (registryDigest(plan) !== null) === digests.has(REGISTRY_NAME) &&
       present.every(({ name, kind }) => kinds.get(name) === kind && digests.has(name));
     return isSame ? withListDigests(bytes, digests, revision) : null;
   } catch (error) {

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { ListTooLarge, sealList } from '../../engine/compiler/seal-list.ts';
-import { type OpenedList, openList } from '../../engine/evaluator/index.ts';
+import { openList, openPlanPart, type PlanPart } from '../../engine/evaluator/index.ts';
 import { digestsIn } from '../../engine/plan/list-digests.ts';
 import type { RuleList } from '../../rules/model/types.ts';
 import type { RulesOf } from '../store/repositories/list-uses.ts';
@@ -73,21 +73,21 @@ export async function sealContent(tx: ReadTransaction, { id }: ListSubject): Pro
   }
 }
 
-/** The opened lists of a process, the most recently used ones, by digest. */
-export type ListCache = LRUCache<string, OpenedList>;
+/** The opened lists and registries of a process, the most recently used ones, by digest. */
+export type ListCache = LRUCache<string, PlanPart>;
 
 export function createListCache(): ListCache {
   return new LRUCache({ maxSize: MAX_OPEN_LIST_OCTETS, sizeCalculation: ({ octets }) => octets });
 }
 
-/** The lists of a plan, as its evaluator asks for them. */
-export type PlanLists = ReadonlyMap<string, OpenedList>;
+/** The lists and the registry of a plan, as its evaluator asks for them. */
+export type PlanLists = ReadonlyMap<string, PlanPart>;
 
 /** Those of a plan that names none. */
 export const NO_LISTS: PlanLists = new Map();
 
 /**
- * Opens lists by digest.
+ * Opens lists and registries by digest.
  * @throws PublishFault `blob` when the store lacks one, or its octets are not those the digest was made of
  */
 export async function openLists(
@@ -95,9 +95,9 @@ export async function openLists(
   digests: readonly string[],
   cache: ListCache,
 ): Promise<PlanLists> {
-  const opened = new Map<string, OpenedList>();
+  const opened = new Map<string, PlanPart>();
   for (const digest of digests) {
-    const list = cache.get(digest) ?? openList(await readListBlob(tx, digest), { trusted: true });
+    const list = cache.get(digest) ?? openPlanPart(await readListBlob(tx, digest), { trusted: true });
     cache.set(digest, list);
     opened.set(digest, list);
   }

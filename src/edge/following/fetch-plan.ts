@@ -4,7 +4,7 @@
  */
 import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { MAX_PLAN_LIST_OCTETS } from '../../base/vocabulary/limits.ts';
-import type { OpenedList } from '../../engine/evaluator/index.ts';
+import type { PlanPart } from '../../engine/evaluator/index.ts';
 import { selfTest } from '../../engine/evaluator/self-test.ts';
 import { digestsIn } from '../../engine/plan/list-digests.ts';
 import type { ManifestEntry } from '../../engine/plan/manifest.ts';
@@ -37,7 +37,7 @@ export interface FetchPlanOptions
 }
 
 /**
- * Fetches a plan and the lists that it names, unless the disk has them intact, and tests the plan.
+ * Fetches a plan with the lists and the registry that it refers to, unless the disk has them intact, and tests the plan.
  * @throws PlanRefusal when it must not be served; ControlPlaneFault when it cannot be fetched; the system's error when it
  * cannot be stored
  */
@@ -68,13 +68,13 @@ async function fetchLists(
   plan: string,
   digests: readonly string[],
   options: FetchPlanOptions,
-): Promise<ReadonlyMap<string, OpenedList>> {
+): Promise<ReadonlyMap<string, PlanPart>> {
   if (digests.length > MAX_PLAN_LISTS) {
     const found = `the plan names ${digests.length} lists, at most ${MAX_PLAN_LISTS} are accepted`;
     throw new PlanRefusal(found, true);
   }
   options.planStore.useLists(plan, digests);
-  const opened = new Map<string, OpenedList>();
+  const opened = new Map<string, PlanPart>();
   let octets = 0;
   // One after the other: the lists of as many names as install at a time are fetched side by side already.
   for (const digest of digests) {
@@ -88,7 +88,7 @@ async function fetchLists(
   return opened;
 }
 
-function fetchList(digest: string, options: FetchPlanOptions): Promise<OpenedList> {
+function fetchList(digest: string, options: FetchPlanOptions): Promise<PlanPart> {
   const { listFetches } = options;
   const running = listFetches.get(digest);
   if (running !== undefined) return running;
@@ -97,14 +97,14 @@ function fetchList(digest: string, options: FetchPlanOptions): Promise<OpenedLis
   return fetching;
 }
 
-async function storeList(digest: string, options: FetchPlanOptions): Promise<OpenedList> {
+async function storeList(digest: string, options: FetchPlanOptions): Promise<PlanPart> {
   const { control, planStore, lists, isDamaged } = options;
   // PERF: the file of a list that many plans name is read once, unless one of them reports damage.
   const isIntact = isDamaged ? readStored(digest, planStore.readList) !== null : planStore.hasPlan(digest);
   const stored = isIntact ? readStored(digest, lists.get) : null;
   if (stored !== null) return stored;
   const bytes = await download(digest, control.list);
-  let opened: OpenedList;
+  let opened: PlanPart;
   try {
     opened = lists.add(digest, bytes);
   } catch (error) {

@@ -1,6 +1,6 @@
 /** The state of the plan installer: which entries are wanted, running, due for a retry, or refused. */
 import { pause, retryMs } from '../../base/platform/tasks.ts';
-import type { OpenedList } from '../../engine/evaluator/index.ts';
+import type { PlanPart } from '../../engine/evaluator/index.ts';
 import type { ManifestEntry } from '../../engine/plan/manifest.ts';
 import type { PurgeAnswer } from '../../engine/plan/purges.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from './control-plane.ts';
@@ -84,7 +84,7 @@ export interface InstallState extends InstallerOptions {
   /** The lists that plans name. */
   readonly lists: OpenedLists;
   /** Lists that are being fetched, by digest: names that install at the same time share one fetch. */
-  readonly listFetches: Map<string, Promise<OpenedList>>;
+  readonly listFetches: Map<string, Promise<PlanPart>>;
   /** Schedules an entry for its name, in place of an older one. */
   readonly want: (entry: ManifestEntry, keyId: string) => void;
   ticks: number;

@@ -22,6 +22,7 @@ import {
   SLOT,
   sectionsOf,
 } from '../plan/layout.ts';
+import { REGISTRY_KIND } from '../plan/registry.ts';
 import type { OpenedPlan } from '../plan/seal.ts';
 import { printConditions } from './conditions.ts';
 import { printAddresses } from './print-addresses.ts';
@@ -150,17 +151,19 @@ function printHosts(plan: Plan): readonly Printed[] {
   });
 }
 
-/** The lists that the rules name, with the digest of those that the plan refers to. */
+/** The lists that the rules name and the registry, with the digest of those that the plan refers to. */
 function printLists(plan: Plan): Printed {
   const lists: Printed[] = [];
+  let registry: Printed = {};
   for (let row = 0; row < plan.lists.length; row += LIST.size) {
     const name = decodeString(plan, plan.lists[row + LIST.name]!);
-    const kind = LIST_KINDS[plan.lists[row + LIST.kind]!];
+    const kind = plan.lists[row + LIST.kind]!;
     const isContained = plan.lists[row + LIST.at] !== NONE;
     const where = isContained ? { octets: plan.lists[row + LIST.octets] } : { digest: listDigest(plan, row) };
-    lists.push({ name, kind, ...where });
+    if (kind === REGISTRY_KIND) registry = { registry: where };
+    else lists.push({ name, kind: LIST_KINDS[kind], ...where });
   }
-  return lists.length === 0 ? {} : { lists };
+  return { ...(lists.length === 0 ? {} : { lists }), ...registry };
 }
 
 function printRule(plan: Plan, slot: number): Printed {

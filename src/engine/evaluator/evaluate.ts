@@ -23,7 +23,6 @@ import { type EdgeSettings, readEdgeSettings } from './edge-settings.ts';
 import { explainDecision, explainUnread } from './explain.ts';
 import { createFacts, type FactsInput, readFacts, releaseRequest, servesNow } from './facts.ts';
 import type { CredentialsWanted } from './gateways.ts';
-import { type FindList, listsOfPlan } from './lists.ts';
 import { createLoaded, isMonitored, type LoadedPlan, servedHosts, textOf } from './loaded.ts';
 import type { ErrorResponse } from './phases/error-page.ts';
 import {
@@ -38,6 +37,7 @@ import {
   stepsOf,
   tagAgain,
 } from './phases.ts';
+import { type FindList, listsOfPlan, registryOfPlan } from './plan-parts.ts';
 import { countResponse, type RateLimitFields, rateLimitFields } from './rate-outcomes.ts';
 import type { EdgeRequest } from './request.ts';
 import { type Context, createRun, type Memo, type OriginStates } from './run.ts';
@@ -83,8 +83,8 @@ export interface EvaluatorOptions {
    */
   readonly onFault?: (error: unknown) => void;
   /**
-   * The lists that the plan refers to by digest (SHA-256 of the sealed list, 64 lower-case hex digits), opened by `openList`;
-   * `null`: it is not there, and the plan is refused. Default: no list, for plans that contain theirs.
+   * The lists and the registry that the plan refers to by digest (SHA-256 of the sealed form, 64 lower-case hex digits), opened by
+   * `openPlanPart`; `null`: it is not there, and the plan is refused. Default: none, for plans that contain theirs.
    */
   readonly lists?: FindList;
   /**
@@ -231,7 +231,10 @@ export function loadPlan(bytes: Uint8Array | ArrayBuffer, options: EvaluatorOpti
   const octets = octetsOf(bytes, 'loadPlan takes a sealed plan, a Uint8Array or an ArrayBuffer', HOW_TO_SEAL);
   checkOptions('loadPlan', options, OPTIONS);
   const { plan, revision } = openPlan(octets, { trusted: options.trusted === true });
-  const loaded = createLoaded(plan, revision, listsOfPlan(plan, options));
+  const loaded = createLoaded(plan, revision, {
+    lists: listsOfPlan(plan, options),
+    registry: registryOfPlan(plan, options),
+  });
   const state: State = {
     context: createContext(plan, loaded, options),
     input: { loaded, known: new Map(), clock: options.clock ?? Date.now },

@@ -14,10 +14,11 @@ import {
   UNKNOWN_OPERATION_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
 import { CORS, GATEWAY_FIELDS, GATEWAY_OPTIONS, KEY_SOURCE, NONE, OPERATION, SLOT } from '../plan/layout.ts';
+import type { OpenedRegistry, RegisteredConsumer } from '../plan/open-registry.ts';
+import type { RegisteredIssuer } from '../plan/registry.ts';
 import type { Facts } from './facts.ts';
 import { type LoadedPlan, textOf, textsAt } from './loaded.ts';
 import { createRouter, type LoadedOperation, type PathOperations, type Router } from './operations.ts';
-import type { OpenedRegistry, RegisteredConsumer, RegisteredIssuer } from './registry.ts';
 
 /** Where a credential of a request may be. */
 export interface CredentialSource {

@@ -1,6 +1,14 @@
 /** `edgeplan/evaluator`: sealed plans in, decisions out. Carries no platform: the same bytes decide everywhere. */
 
 export { PlanFault } from '../plan/layout.ts';
+export {
+  type OpenedRegistry,
+  openRegistry,
+  type RegisteredConsumer,
+  type RegisteredKey,
+  type RegisteredUsagePlan,
+} from '../plan/open-registry.ts';
+export type { RegisteredIssuer } from '../plan/registry.ts';
 export type {
   InspectionExclusion,
   WafFinding,
@@ -22,6 +30,7 @@ export {
 } from './edge-settings.ts';
 export { type Evaluator, type EvaluatorOptions, loadPlan } from './evaluate.ts';
 export { type OpenedList, type OpenListOptions, openList } from './lists.ts';
+export { type FindList, openPlanPart, type PlanPart } from './plan-parts.ts';
 export type { EdgeRequest } from './request.ts';
 export type { OriginStates } from './run.ts';
 export type {

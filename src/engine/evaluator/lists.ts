@@ -11,17 +11,7 @@ import {
   scanAhoCorasick,
 } from '../../base/octets/aho-corasick.ts';
 import { LIST_KINDS, type ListKind } from '../../base/vocabulary/vocabulary.ts';
-import {
-  COUNTRIES,
-  COUNTRY_WORDS,
-  decodeString,
-  LIST,
-  listDigest,
-  NONE,
-  PATTERN_KIND,
-  type Plan,
-  PlanFault,
-} from '../plan/layout.ts';
+import { COUNTRIES, COUNTRY_WORDS, NONE, PATTERN_KIND, PlanFault } from '../plan/layout.ts';
 import {
   hashOn,
   hashPlace,
@@ -152,49 +142,6 @@ function checkIndex({ entries, words, text }: Pick<OpenedList, 'entries' | 'word
   if (words[TEXT_INDEX.machine] === NONE) return;
   const wrong = ahoCorasickFault(machineOf(words).words);
   if (wrong !== null) throw damaged(`the machine of literals ${wrong}`);
-}
-
-/** Finds a list by its digest, the SHA-256 of its sealed form as 64 lower-case hex digits; `null`: it is not there. */
-export type FindList = (digest: string) => OpenedList | null;
-
-/** Where the lists of a plan come from. */
-interface ListSource extends OpenListOptions {
-  /** Absent: from the plan alone. */
-  readonly lists?: FindList;
-}
-
-/**
- * The lists that the rules of a plan name, in the order of their rows: those that it contains, and those that it refers to.
- * @throws PlanFault for one that is missing or damaged
- */
-export function listsOfPlan(
-  plan: Plan,
-  { lists: find = () => null, trusted = false }: ListSource,
-): readonly OpenedList[] {
-  const opened: OpenedList[] = [];
-  for (let row = 0; row < plan.lists.length; row += LIST.size) {
-    const at = plan.lists[row + LIST.at]!;
-    const digest = listDigest(plan, row);
-    const list =
-      at === NONE
-        ? find(digest)
-        : openList(plan.listData.subarray(at, at + plan.lists[row + LIST.octets]!), { trusted });
-    if (list === null) {
-      const name = decodeString(plan, plan.lists[row + LIST.name]!);
-      throw new PlanFault(
-        'list',
-        `the plan names list \`${name}\` with digest ${digest}, which is not there`,
-      );
-    }
-    const kind = LIST_KINDS[plan.lists[row + LIST.kind]!];
-    if (list.kind !== kind)
-      throw new PlanFault(
-        'list',
-        `the plan names a list of kind \`${kind}\`, found one of kind \`${list.kind}\``,
-      );
-    opened.push(list);
-  }
-  return opened;
 }
 
 /** Whether a list of kind `asn` has a number. */

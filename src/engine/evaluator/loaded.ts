@@ -16,9 +16,9 @@ import {
   type Plan,
   RECORD,
 } from '../plan/layout.ts';
+import type { OpenedRegistry } from '../plan/open-registry.ts';
 import { hasText, type OpenedList, piecesMatch } from './lists.ts';
 import { createConditions, type LoadedConditions } from './loaded-conditions.ts';
-import type { OpenedRegistry } from './registry.ts';
 
 /** A pattern ready to run. */
 interface LoadedMatcher {
@@ -41,7 +41,7 @@ export interface LoadedPlan {
   readonly conditions: LoadedConditions | null;
   /** By the numbers of their rows in the plan. */
   readonly lists: readonly OpenedList[];
-  /** The consumers of gateways; `null`: the plan names no registry. */
+  /** Consumers, usage plans and token issuers; `null`: the domain has none. */
   readonly registry: OpenedRegistry | null;
   /** The last three texts that regexes ran over, latest first: a host, a path, a path without parameters. */
   readonly recent: [RegexMemo, RegexMemo, RegexMemo];
@@ -56,12 +56,18 @@ interface RegexMemo {
   readonly verdicts: Float64Array;
 }
 
-/** An opened plan of which nothing is decoded yet. @param lists those that its rules name, in the order of their rows */
+/** The opened parts of a plan; absent: none. */
+interface OpenedParts {
+  /** Those that its rules name, in the order of their rows. */
+  readonly lists?: readonly OpenedList[];
+  readonly registry?: OpenedRegistry | null;
+}
+
+/** An opened plan of which nothing is decoded yet. */
 export function createLoaded(
   plan: Plan,
   revision: number,
-  lists: readonly OpenedList[] = [],
-  registry: OpenedRegistry | null = null,
+  { lists = [], registry = null }: OpenedParts = {},
 ): LoadedPlan {
   const patterns = plan.dfas.length === 0 ? 0 : plan.patterns.length / PATTERN.size;
   const memo = (): RegexMemo => ({ text: '', round: 1, verdicts: new Float64Array(patterns) });

@@ -42,7 +42,7 @@ export function throttleOf(
     slot: consumer === null ? 1 : 0,
     capacity: throttle.rate + throttle.burst,
     doubled: false,
-    windowMs: throttle.per_sec * 1000,
+    windowMs: throttle.perSec * 1000,
     perPath: false,
     isFree: true,
     // The name of a consumer is the key, whatever the address is.

@@ -1,6 +1,6 @@
 /**
- * The lists that a sealed plan names by digest (LIST in `layout.ts`): read without opening the plan, and replaced without
- * compiling it again. In: sealed plans. Out: digests, and the same plans with others.
+ * The lists and the registry that a sealed plan refers to by digest (LIST in `layout.ts`): read without opening the plan, and
+ * replaced without compiling it again. In: sealed plans. Out: digests, and the same plans with others.
  */
 import { LIST_KINDS, type ListKind } from '../../base/vocabulary/vocabulary.ts';
 import {
@@ -11,10 +11,12 @@ import {
   listDigest,
   MAGIC,
   NONE,
+  OLDEST_VERSION,
   PLAN_VERSION,
   type Plan,
   sectionsOf,
 } from './layout.ts';
+import { REGISTRY_KIND } from './registry.ts';
 import { openPlan, seal, startAfter } from './seal.ts';
 
 /** A list that a plan has by digest. */
@@ -25,11 +27,14 @@ export interface ListDigest {
   readonly digest: string;
 }
 
+/** The name of the registry among the digests of a plan; no list has it. */
+export const REGISTRY_NAME = '';
+
 /** The lists that a plan has by digest, in the order of its rows. Those whose octets it contains are left out. */
 export function listDigests(plan: Plan): readonly ListDigest[] {
   const found: ListDigest[] = [];
   for (let row = 0; row + LIST.size <= plan.lists.length; row += LIST.size) {
-    if (plan.lists[row + LIST.at] !== NONE) continue;
+    if (plan.lists[row + LIST.at] !== NONE || plan.lists[row + LIST.kind] === REGISTRY_KIND) continue;
     found.push({
       name: decodeString(plan, plan.lists[row + LIST.name]!),
       kind: LIST_KINDS[plan.lists[row + LIST.kind]!]!,
@@ -39,17 +44,26 @@ export function listDigests(plan: Plan): readonly ListDigest[] {
   return found;
 }
 
+/** The digest of the registry that a plan refers to; `null`: it contains it, or has none. */
+export function registryDigest(plan: Plan): string | null {
+  for (let row = 0; row + LIST.size <= plan.lists.length; row += LIST.size)
+    if (plan.lists[row + LIST.kind] === REGISTRY_KIND && plan.lists[row + LIST.at] === NONE)
+      return listDigest(plan, row);
+  return null;
+}
+
 /**
- * The digests of a sealed plan's lists, each once, by a few reads of its octets; empty for octets that are no plan of a
- * version with lists. @param read the octets from `at` on, fewer at the end of the plan
+ * The digests of a sealed plan's lists and of its registry, each once, by a few reads of its octets; empty for octets that are no
+ * plan of a version with lists. @param read the octets from `at` on, fewer at the end of the plan
  */
 export function readListDigests(read: (at: number, octets: number) => Uint8Array): readonly string[] {
-  const sections = sectionsOf(PLAN_VERSION);
-  const head = viewOf(read(0, startAfter(sections.length)));
-  if (head.byteLength < startAfter(sections.length) || head.getUint32(HEADER.magic * 4, true) !== MAGIC)
-    return [];
-  if (head.getUint32(HEADER.version * 4, true) !== PLAN_VERSION) return [];
-  const entry = DIRECTORY + sections.findIndex(({ name }) => name === 'lists') * 8;
+  const head = viewOf(read(0, startAfter(sectionsOf(PLAN_VERSION).length)));
+  if (head.byteLength < DIRECTORY || head.getUint32(HEADER.magic * 4, true) !== MAGIC) return [];
+  const version = head.getUint32(HEADER.version * 4, true);
+  if (version < OLDEST_VERSION || version > PLAN_VERSION) return [];
+  const place = sectionsOf(version).findIndex(({ name }) => name === 'lists');
+  const entry = DIRECTORY + place * 8;
+  if (place < 0 || head.byteLength < entry + 8) return [];
   const rows = read(head.getUint32(entry, true), head.getUint32(entry + 4, true));
   // A copy: words need a 4-octet boundary.
   const lists = new Uint32Array(Uint8Array.from(rows).buffer, 0, Math.floor(rows.length / 4));
@@ -65,9 +79,10 @@ export function digestsIn(bytes: Uint8Array): readonly string[] {
 }
 
 /**
- * The plan with other contents of its lists, sealed as another revision. A list that `digests` does not have is as before. Of the
+ * The plan with other contents of its lists and its registry, sealed as another revision. One that `digests` does not have is as
+ * before. Of the
  * octets only the version is checked: the caller has compared their digest.
- * @param digests by name of the list
+ * @param digests by name of the list, of the registry by REGISTRY_NAME
  * @throws PlanFault when this build does not read the plan's version
  */
 export function withListDigests(

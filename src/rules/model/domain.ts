@@ -7,7 +7,7 @@ import { normalizeName } from '../../base/addresses/host.ts';
 import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB, MAX_HOST_OCTETS } from '../../base/vocabulary/limits.ts';
 import { BOUGHT_SWITCHES, SETTING_SWITCHES } from '../../base/vocabulary/switches.ts';
 import { DOMAIN_STATUSES } from '../../base/vocabulary/vocabulary.ts';
-import { converted, flag, integer } from './fields.ts';
+import { converted, flag, integer, time } from './fields.ts';
 import { crossCheck, type Fields, form, pick, type Stored } from './form.ts';
 import type { Problem } from './report.ts';
 
@@ -147,17 +147,6 @@ const INVALID_NAME: Problem = {
   message: `must be a domain name of at most ${MAX_HOST_OCTETS} octets, without scheme, port or star`,
 };
 
-/** A time as RFC 3339 §5.6 writes it, stored as sent. */
-const time = converted(
-  (value) => {
-    const shape = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(value);
-    if (shape && Number.isFinite(Date.parse(value.toUpperCase()))) return { value };
-    const message = 'must be an RFC 3339 time, like `2030-01-31T12:00:00Z`';
-    return { problem: { code: 'invalid_time', message } };
-  },
-  { format: 'date-time' },
-);
-
 /** The fields of the form, by their names in the API. */
 const FIELDS = {
   name: domainName.describe('name of the domain').meta({ examples: ['example.com'] }),
@@ -169,7 +158,7 @@ const FIELDS = {
   suspended: flag(false)
     .describe('paused for billing: the edge refuses connections')
     .meta({ examples: [true] }),
-  developer_mode_until: time
+  developer_mode_until: time()
     .nullable()
     .default(null)
     .describe('the cache is bypassed until this time (RFC 3339); null: developer mode is off')

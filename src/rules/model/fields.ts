@@ -215,6 +215,19 @@ const UNASSIGNED: Problem = {
   message: 'must be an assigned ISO 3166-1 alpha-2 country code, or empty',
 };
 
+/** A time as RFC 3339 §5.6 writes it, stored as sent. */
+export function time(): z.ZodType<string, string> {
+  return converted(
+    (value) => {
+      const shape = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(value);
+      if (shape && Number.isFinite(Date.parse(value.toUpperCase()))) return { value };
+      const message = 'must be an RFC 3339 time, like `2030-01-31T12:00:00Z`';
+      return { problem: { code: 'invalid_time', message } };
+    },
+    { format: 'date-time' },
+  );
+}
+
 /** The text of a page, of at most `most` UTF-8 octets: nodes send octets, so the bound is not in characters. */
 export function page(most: number): z.ZodString {
   return checked(z.string(), (value) => {

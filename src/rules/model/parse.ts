@@ -26,6 +26,7 @@ import { nearest } from './nearest.ts';
 import { createPatternBook, type PatternBook } from './pattern.ts';
 import { recordForm } from './record.ts';
 import { judgeOwnTarget, judgeRecordName } from './record-name.ts';
+import { isEmptyRegistry, type Registry, readRegistry } from './registry/registry.ts';
 import { createReport, type Problem, type Report, readIssue, unknownField } from './report.ts';
 import { ruleForm } from './rule.ts';
 import { judgeTag, type NameableRule, taggingBefore, tagsOf } from './tags.ts';
@@ -40,13 +41,13 @@ export type Parsed<Key extends string, Value> =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /** The state of one parse. */
-interface Reading {
+export interface ModelReading {
   readonly report: Report;
   readonly patterns: PatternBook;
 }
 
 /** Whether the input is a new write or a stored object. */
-interface StoredOption {
+export interface StoredOption {
   /** The object is already stored: what only this version refuses becomes a warning. Default `false`. */
   readonly stored?: boolean;
 }
@@ -58,7 +59,7 @@ interface RuleOptions extends StoredOption {
 }
 
 /** The top-level fields of a rule set; any other is an error. */
-const TOP_FIELDS = ['domain', 'records', 'rules', 'lists', 'entitlements'] as const;
+const TOP_FIELDS = ['domain', 'records', 'rules', 'lists', 'registry', 'entitlements'] as const;
 
 /** An edge file in place of a rule set; its other fields differ too, so that only this mistake is reported. */
 const EDGE_FILE_SHAPE = {
@@ -74,6 +75,8 @@ interface RuleSetOptions {
   readonly ruleKeys?: ReadonlyMap<number, string>;
   /** Lists that were read already, in place of those of the rule set. */
   readonly lists?: readonly EntryList[];
+  /** The registry, which was read already, in place of that of the rule set. */
+  readonly registry?: Registry;
   /** The rules are some of those of a domain: a tag may name the id of another one. */
   readonly partial?: boolean;
 }
@@ -105,11 +108,18 @@ export function parseRuleSet(input: unknown, options: RuleSetOptions = {}): Pars
     const records = readRecords(own(plain, 'records') ?? [], nameOf(plain), reading);
     const rules = readRules(own(plain, 'rules') ?? [], recordIdsOf(own(plain, 'records')), reading);
     const lists = options.lists ?? readLists(own(plain, 'lists') ?? [], reading.report);
+    const registry =
+      options.registry ?? readRegistry(own(plain, 'registry') ?? {}, { ...reading, path: ['registry'] });
     const checks = { ...options, listed: own(plain, 'rules'), report: reading.report };
     if (rules !== null) checkTags(rules, checks);
     if (rules !== null && lists !== null) checkLists(rules, lists, checks);
-    if (domain === null || records === null || rules === null || lists === null) return null;
-    return { domain, records, rules, ...(lists.length === 0 ? {} : { lists }) };
+    if (domain === null || records === null || rules === null || lists === null || registry === null)
+      return null;
+    return {
+      ...{ domain, records, rules },
+      ...(lists.length === 0 ? {} : { lists }),
+      ...(isEmptyRegistry(registry) ? {} : { registry }),
+    };
   });
 }
 
@@ -148,10 +158,10 @@ export function parseDomain(input: unknown): Parsed<'domain', Domain> {
 /**
  * Runs a reader over a plain copy of the input, and returns its value only without errors. The pattern budget is new.
  */
-function collect<Key extends string, Value>(
+export function collect<Key extends string, Value>(
   key: Key,
   input: unknown,
-  read: (plain: unknown, reading: Reading) => Value | null,
+  read: (plain: unknown, reading: ModelReading) => Value | null,
 ): Parsed<Key, Value> {
   const report = createReport();
   const plain = plainCopy(input);
@@ -169,7 +179,7 @@ function collect<Key extends string, Value>(
 function readRecords(
   input: unknown,
   domain: string | null,
-  { report, patterns }: Reading,
+  { report, patterns }: ModelReading,
 ): DnsRecord[] | null {
   const entries = readList(input, ['records'], MAX_RECORDS, report);
   if (entries === null) return null;
@@ -205,7 +215,7 @@ function checkName(
 /**
  * Reads the rules of a rule set in order. `null` when the list is no list or too long; rules with errors are left out.
  */
-function readRules(input: unknown, recordIds: ReadonlySet<number>, reading: Reading): Rule[] | null {
+function readRules(input: unknown, recordIds: ReadonlySet<number>, reading: ModelReading): Rule[] | null {
   const { report } = reading;
   const entries = readList(input, ['rules'], MAX_RULES, report);
   if (entries === null) return null;

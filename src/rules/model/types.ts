@@ -5,6 +5,7 @@
 import type { Domain } from './domain.ts';
 import type { EntryList } from './lists.ts';
 import type { DnsRecord } from './record.ts';
+import type { Registry, SealedRegistry } from './registry/registry.ts';
 import type { Rule } from './rule.ts';
 import type { BotRouteRule } from './rules/bot-route.ts';
 import type { CacheRule } from './rules/cache.ts';
@@ -22,6 +23,9 @@ import type { WafRule } from './rules/waf.ts';
 
 export type { PathFilter, RuleCommon } from './common.ts';
 export type { Conditions, ValueCondition } from './conditions.ts';
+export type { Consumer, ConsumerKey } from './registry/consumer.ts';
+export type { TokenIssuer } from './registry/token-issuer.ts';
+export type { UsagePlan } from './registry/usage-plan.ts';
 export type { CorsSettings, Operation } from './rules/gateway.ts';
 export type { MessageChanges } from './rules/headers.ts';
 export type { PoolOrigin } from './rules/origin-pool.ts';
@@ -40,8 +44,10 @@ export type {
   OriginRouteRule,
   RateLimitRule,
   RedirectRule,
+  Registry,
   RewriteRule,
   Rule,
+  SealedRegistry,
   WafRule,
 };
 
@@ -70,6 +76,8 @@ export interface RuleSet {
   readonly rules: readonly Rule[];
   /** The lists that rules may name; absent: none. */
   readonly lists?: readonly RuleList[];
+  /** Consumers, usage plans and token issuers that gateways refer to; absent: none. */
+  readonly registry?: Registry | SealedRegistry;
   /** Of an edge file, where ids are positions; absent: rules and records are identified by id. */
   readonly keys?: ObjectKeys;
 }

@@ -5,7 +5,7 @@
  * (pages, bodies) by size and checksum. A list whose contents differ is a field of each rule that names it: `lists.office`.
  */
 import { printPlan } from '../../engine/compiler/print.ts';
-import type { FindList } from '../../engine/evaluator/lists.ts';
+import type { FindList } from '../../engine/evaluator/plan-parts.ts';
 import type { OpenedPlan } from '../../engine/plan/seal.ts';
 import { listContents } from './named-lists.ts';
 

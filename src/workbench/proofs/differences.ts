@@ -7,9 +7,8 @@
 import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { slotsInValues } from '../../engine/compiler/header-changes.ts';
 import { printPlan } from '../../engine/compiler/print.ts';
-import type { FindList } from '../../engine/evaluator/lists.ts';
-import type { LoadedPlan } from '../../engine/evaluator/loaded.ts';
-import { findGroup } from '../../engine/evaluator/loaded.ts';
+import { findGroup, type LoadedPlan } from '../../engine/evaluator/loaded.ts';
+import type { FindList } from '../../engine/evaluator/plan-parts.ts';
 import { NONE, SLOT, typeIndex } from '../../engine/plan/layout.ts';
 import { diffPlans, type PlanSide, pairedRules } from './diff.ts';
 import { COMPONENTS, type Component, isSeparate, type Profile, profilesOf, typesOf } from './profile.ts';

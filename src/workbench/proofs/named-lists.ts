@@ -3,8 +3,9 @@
  * names, with a text that is equal for equal contents.
  */
 import { xxhash32 } from '../../base/octets/xxhash32.ts';
-import { type FindList, type OpenedList, openList } from '../../engine/evaluator/lists.ts';
+import { type OpenedList, openList } from '../../engine/evaluator/lists.ts';
 import { createLoaded, type LoadedPlan } from '../../engine/evaluator/loaded.ts';
+import type { FindList } from '../../engine/evaluator/plan-parts.ts';
 import {
   decodeString,
   LIST,
@@ -15,6 +16,7 @@ import {
   type Plan,
   SLOT,
 } from '../../engine/plan/layout.ts';
+import { REGISTRY_KIND } from '../../engine/plan/registry.ts';
 import { entriesAt } from './space/language.ts';
 import { listNumbersAt } from './space/lists.ts';
 import { entriesOf, termsAt } from './space/terms.ts';
@@ -28,7 +30,9 @@ export function listContents(plan: Plan, find?: FindList): ListContents {
   if (plan.lists.length === 0) return Array.from({ length: count }, () => ({}));
   const loaded = createLoaded(plan, 0);
   const rows = Array.from({ length: plan.lists.length / LIST.size }, (_, number) => number * LIST.size);
-  const named = rows.map((row) => ({
+  // The row of the registry is the last one, so that those before it have the numbers that rules name.
+  const ofLists = rows.filter((row) => plan.lists[row + LIST.kind] !== REGISTRY_KIND);
+  const named = ofLists.map((row) => ({
     name: decodeString(plan, plan.lists[row + LIST.name]!),
     text: contentText(plan, row, find),
   }));
@@ -47,7 +51,7 @@ function contentText(plan: Plan, row: number, find: FindList | undefined): strin
     at === NONE
       ? (find?.(digest) ?? null)
       : openList(plan.listData.subarray(at, at + plan.lists[row + LIST.octets]!), { trusted: true });
-  return list === null ? `sha256:${digest}` : contentOf(list);
+  return list === null || list.kind === 'registry' ? `sha256:${digest}` : contentOf(list);
 }
 
 /** A text that is equal for equal lists: `2 entries, checksum 0011223344556677`. */

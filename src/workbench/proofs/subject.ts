@@ -7,8 +7,9 @@ import { createCounters } from '../../engine/evaluator/counters.ts';
 import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/evaluate.ts';
 import { isContentAddressed, refOfSlot } from '../../engine/evaluator/identity.ts';
-import { type FindList, listsOfPlan, type OpenedList } from '../../engine/evaluator/lists.ts';
+import type { OpenedList } from '../../engine/evaluator/lists.ts';
 import { createLoaded, type LoadedPlan, textOf } from '../../engine/evaluator/loaded.ts';
+import { type FindList, listsOfPlan, registryOfPlan } from '../../engine/evaluator/plan-parts.ts';
 import {
   FLAG,
   FLAG_ACTION_SHIFT,
@@ -77,7 +78,10 @@ export function readSubject(
   { trusted = false, lists = () => null }: ReadSubjectOptions = {},
 ): Subject {
   const { plan, revision } = openPlan(bytes, { trusted });
-  const loaded = createLoaded(plan, revision, listsOfPlan(plan, { lists, trusted }));
+  const loaded = createLoaded(plan, revision, {
+    lists: listsOfPlan(plan, { lists, trusted }),
+    registry: registryOfPlan(plan, { lists, trusted }),
+  });
   const count = plan.slots.length / SLOT.size;
   const rules = Array.from({ length: count }, (_, slot) => readRule(loaded, slot)).filter(
     (rule): rule is SubjectRule => rule !== null,

@@ -5,7 +5,7 @@
  */
 import type { Decision, ErrorPageAnswer } from '../../engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/index.ts';
-import type { FindList } from '../../engine/evaluator/lists.ts';
+import type { FindList } from '../../engine/evaluator/plan-parts.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import type { PhaseTrace, RuleTrace, Trace } from '../../engine/evaluator/trace.ts';
 import type { WafProgram } from '../../engine/waf/request/inspection.ts';

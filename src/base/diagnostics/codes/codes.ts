@@ -16,6 +16,7 @@ import {
 import { FILE_CODES, TEST_CODES } from './files.ts';
 import { LINT_CODES } from './lint.ts';
 import { PLAN_CODES } from './plans.ts';
+import { REGISTRY_CODES } from './registries.ts';
 import { SECLANG_CODES } from './seclang.ts';
 import { VALUE_CODES } from './values.ts';
 import { ZONE_FILE_CODES } from './zone-files.ts';
@@ -194,6 +195,7 @@ const RULE_CODES = {
 /** The code of a diagnostic. */
 export type DiagnosticCode = keyof (typeof VALUE_CODES &
   typeof RULE_CODES &
+  typeof REGISTRY_CODES &
   typeof FILE_CODES &
   typeof TEST_CODES &
   typeof ZONE_FILE_CODES &
@@ -214,6 +216,7 @@ export interface CodeArea {
 export const CODE_AREAS: readonly CodeArea[] = [
   { title: 'Values', prefix: '', codes: VALUE_CODES },
   { title: 'Rules and records', prefix: '', codes: RULE_CODES },
+  { title: 'Registries', prefix: '', codes: REGISTRY_CODES },
   { title: 'Files', prefix: '', codes: FILE_CODES },
   { title: 'Test files', prefix: '', codes: TEST_CODES },
   { title: 'Zone files', prefix: '', codes: ZONE_FILE_CODES },

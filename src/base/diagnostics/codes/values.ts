@@ -24,7 +24,7 @@ export const VALUE_CODES = {
   },
   duplicate_name: {
     severity: 'error',
-    meaning: 'two invariants have the same name',
+    meaning: 'two invariants, usage plans or token issuers have the same name',
     remedy: 'give each a name of its own',
   },
   empty_value: {
@@ -72,8 +72,9 @@ export const VALUE_CODES = {
   invalid_name: {
     severity: 'error',
     meaning:
-      'the value is no name of a domain or record: labels of letters, digits and inner hyphens, of at most 63 octets',
-    remedy: 'write the name without scheme, port and trailing text; `@` is the domain itself',
+      'the value is no name of its kind: of a domain or record labels of letters, digits and inner hyphens, of at most 63 octets; of a consumer, usage plan or token issuer what the message says',
+    remedy:
+      'write the name without scheme, port and trailing text; `@` is the domain itself where a record is named',
   },
   invalid_path: {
     severity: 'error',

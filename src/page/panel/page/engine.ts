@@ -4,7 +4,7 @@
  */
 import type { RuleRef } from '../../../engine/evaluator/decision.ts';
 import { isContentAddressed, refText } from '../../../engine/evaluator/identity.ts';
-import { type OpenedList, openList } from '../../../engine/evaluator/lists.ts';
+import { openPlanPart, type PlanPart } from '../../../engine/evaluator/plan-parts.ts';
 import { digestsIn } from '../../../engine/plan/list-digests.ts';
 import { openSignatures } from '../../../engine/plan/open-signatures.ts';
 import { insertsGroups } from '../../../rules/model/groups.ts';
@@ -48,12 +48,12 @@ function mayCapture({ ruleSet }: SimulationSubject): boolean {
   return ruleSet === null || ruleSet.rules.some(insertsGroups);
 }
 
-/** The subject with the lists that its plan names by digest. */
+/** The subject with the lists and the registry that its plan refers to by digest. */
 async function withLists({ subject, list }: SourcePlan): Promise<SimulationSubject> {
   const digests = list === null ? [] : digestsIn(subject.bytes);
   if (list === null || digests.length === 0) return subject;
-  const lists = new Map<string, OpenedList>();
-  for (const digest of digests) lists.set(digest, openList(await list(digest)));
+  const lists = new Map<string, PlanPart>();
+  for (const digest of digests) lists.set(digest, openPlanPart(await list(digest)));
   return { ...subject, lists: (digest) => lists.get(digest) ?? null };
 }
 

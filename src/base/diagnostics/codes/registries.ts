@@ -1,0 +1,67 @@
+/** Codes of registries: consumers with their keys, usage plans and token issuers. */
+import type { CodeList } from './code.ts';
+
+export const REGISTRY_CODES = {
+  duplicate_consumer: {
+    severity: 'error',
+    meaning: 'a token with this name would act as either of two consumers',
+    remedy: 'give each consumer a `username` and a `custom_id` that no other one has as either',
+  },
+  duplicate_key: {
+    severity: 'error',
+    meaning: 'two entries have the hash of one key, which would name two consumers',
+    remedy: 'make a key for each with `edgeplan consumer-key`',
+  },
+  invalid_jwk: {
+    severity: 'error',
+    meaning: 'the key of a token issuer is no JSON Web Key that signatures of tokens can be checked with',
+    remedy: 'copy a key of kind EC (P-256, P-384), RSA (2,048 bits or more) or OKP (Ed25519) from its JWKS',
+  },
+  jwks_url: {
+    severity: 'error',
+    meaning: '`jwks_url` is no address that the control plane may fetch keys from',
+    remedy: 'write `https://`, a host and a path, without user name and fragment',
+  },
+  key_hash: {
+    severity: 'error',
+    meaning: 'the value is no SHA-256 hash of a key; a key itself does not belong in a file',
+    remedy: 'write the line that `edgeplan consumer-key` prints',
+  },
+  key_sources: {
+    severity: 'error',
+    meaning: 'a token issuer has neither `jwks_url` nor `keys`, or both',
+    remedy: 'write one of the two',
+  },
+  live_keys: {
+    severity: 'error',
+    meaning: 'a consumer has more than two keys that are valid at once',
+    remedy: 'remove the oldest, or set its `expires_at`',
+  },
+  private_key: {
+    severity: 'error',
+    meaning:
+      'the key of a token issuer has private or symmetric parts, with which every reader of the file could sign tokens',
+    remedy: 'write the public key alone, and replace the private one, which was disclosed',
+  },
+  registry_too_large: {
+    severity: 'error',
+    meaning:
+      'consumers, usage plans and token issuers take more octets than a domain may have once they are compiled',
+    remedy: 'write fewer labels, operations and values of `metadata`',
+  },
+  unknown_consumer: {
+    severity: 'error',
+    meaning: '`default_consumer` of a token issuer names no consumer',
+    remedy: 'write the `username` of a consumer',
+  },
+  unknown_token_issuer: {
+    severity: 'error',
+    meaning: 'a gateway names a token issuer that the domain does not have',
+    remedy: 'name one of `token_issuers`, or make it',
+  },
+  unknown_usage_plan: {
+    severity: 'error',
+    meaning: 'a consumer or a gateway names a usage plan that the domain does not have',
+    remedy: 'name one of `usage_plans`, or make it',
+  },
+} as const satisfies CodeList;

@@ -1,0 +1,375 @@
+/**
+ * Opened registries (layout: `registry.ts`): whose a key is, which consumer a claim names, what a token issuer demands. A
+ * registry is opened once and shared by all evaluators whose plans refer to it; a consumer is decoded at its first use.
+ */
+import { NONE, PlanFault } from './layout.ts';
+import { hashOn, hashPlace, hashStart, ROW_MASK } from './lists.ts';
+import {
+  CONSUMER_FLAG,
+  CONSUMER_ROW,
+  KEY_DIGEST_OCTETS,
+  KEY_ROW,
+  keyHash,
+  PLAN_ROW,
+  REGISTRY_HEADER,
+  REGISTRY_INDEX,
+  REGISTRY_MAGIC,
+  REGISTRY_VERSION,
+  type RegisteredIssuer,
+  registryChecksum,
+  STRING_ROW,
+} from './registry.ts';
+
+/** A consumer as gateways use it. */
+export interface RegisteredConsumer {
+  readonly username: string;
+  readonly customId: string | null;
+  readonly group: string | null;
+  readonly labels: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly enabled: boolean;
+  /** The name of its usage plan; `null`: that of the gateway. */
+  readonly usagePlan: string | null;
+  /** Ids and tags of operations; empty: all. */
+  readonly acl: readonly string[];
+  /** Scopes that it has with any credential. */
+  readonly scopes: readonly string[];
+  /** Milliseconds since the epoch; `null`: never. */
+  readonly expiresAt: number | null;
+}
+
+/** A key, expired or not. */
+export interface RegisteredKey {
+  readonly consumer: RegisteredConsumer;
+  /** The first 8 hex digits of its hash, for logs. */
+  readonly id: string;
+  /** Milliseconds since the epoch; `null`: never. */
+  readonly expiresAt: number | null;
+}
+
+/** A usage plan as gateways use it. */
+export interface RegisteredUsagePlan {
+  readonly name: string;
+  /** `null`: any number of requests. */
+  readonly throttle: { readonly rate: number; readonly perSec: number; readonly burst: number } | null;
+}
+
+/** A registry as evaluators and verifiers of credentials use it. */
+export interface OpenedRegistry {
+  readonly kind: 'registry';
+  /** Octets of the sealed form. */
+  readonly octets: number;
+  /** How many it has of each. */
+  readonly counts: {
+    readonly consumers: number;
+    readonly keys: number;
+    readonly plans: number;
+    readonly issuers: number;
+  };
+  /** The consumer with a username. */
+  consumer(username: string): RegisteredConsumer | null;
+  /** The consumer that a claim names: by its `custom_id`, else by its username. */
+  consumerOfClaim(name: string): RegisteredConsumer | null;
+  /** The key with a digest. @param digest SHA-256 of its text, 32 octets; others find none */
+  key(digest: Uint8Array): RegisteredKey | null;
+  /** The token issuer with a name. */
+  issuer(name: string): RegisteredIssuer | null;
+  /** The usage plan with a name. */
+  usagePlan(name: string): RegisteredUsagePlan | null;
+}
+
+/** What the caller knows about the octets. */
+interface OpenRegistryOptions {
+  /** Skip the checksum and the checks of the tables for octets that this process has checked before. */
+  readonly trusted?: boolean;
+}
+
+/** The parts of a sealed registry. */
+interface Parts {
+  readonly words: Uint32Array;
+  readonly text: Uint8Array | Uint16Array;
+  readonly counts: OpenedRegistry['counts'];
+}
+
+/** Whether sealed octets are a registry, by their magic. */
+export function isRegistry(bytes: Uint8Array): boolean {
+  if (bytes.length < 4) return false;
+  const magic = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(0, true);
+  return magic === REGISTRY_MAGIC;
+}
+
+/**
+ * Opens a sealed registry. The octets must not change afterwards: the registry is a view of them (a copy is made only if the array
+ * does not start on an 8-byte boundary).
+ * @throws PlanFault naming what was found and what this build reads
+ */
+export function openRegistry(
+  bytes: Uint8Array,
+  { trusted = false }: OpenRegistryOptions = {},
+): OpenedRegistry {
+  const parts = partsOf(bytes, trusted);
+  if (!trusted) checkParts(parts);
+  const issuers = new Map(issuersOf(parts).map((issuer) => [issuer.name, issuer]));
+  const plans = new Map(plansOf(parts).map((plan) => [plan.name, plan]));
+  const consumers: (RegisteredConsumer | undefined)[] = [];
+  const keys: (RegisteredKey | undefined)[] = [];
+  const consumerAt = (row: number): RegisteredConsumer => {
+    consumers[row] ??= readConsumer(parts, row);
+    return consumers[row];
+  };
+  const byName = (table: number, field: number, name: string): RegisteredConsumer | null => {
+    const row = consumerRow(parts, { table, field, name });
+    return row < 0 ? null : consumerAt(row);
+  };
+  const consumer = (name: string): RegisteredConsumer | null =>
+    byName(REGISTRY_INDEX.usernames, CONSUMER_ROW.username, name);
+  return {
+    kind: 'registry',
+    octets: bytes.length,
+    counts: parts.counts,
+    consumer,
+    consumerOfClaim: (name) =>
+      byName(REGISTRY_INDEX.customIds, CONSUMER_ROW.customId, name) ?? consumer(name),
+    key(digest) {
+      const row = digest.length === KEY_DIGEST_OCTETS ? keyRow(parts, digest) : -1;
+      if (row < 0) return null;
+      keys[row] ??= readKey(parts, row, consumerAt);
+      return keys[row];
+    },
+    issuer: (name) => issuers.get(name) ?? null,
+    usagePlan: (name) => plans.get(name) ?? null,
+  };
+}
+
+function fault(code: PlanFault['code'], what: string): PlanFault {
+  return new PlanFault(code, `a sealed registry ${what}`);
+}
+
+function damaged(what: string): PlanFault {
+  return fault('layout', `is damaged: ${what}; fetch or compile it again`);
+}
+
+function partsOf(bytes: Uint8Array, trusted: boolean): Parts {
+  const aligned = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
+  const start = REGISTRY_HEADER.size * 4;
+  if (aligned.length < start)
+    throw fault('truncated', `has at least ${start} octets, these are ${aligned.length}`);
+  const view = new DataView(aligned.buffer, aligned.byteOffset, aligned.byteLength);
+  const header = (word: number): number => view.getUint32(word * 4, true);
+  if (header(REGISTRY_HEADER.magic) !== REGISTRY_MAGIC)
+    throw fault('not_a_plan', 'starts with `EPLR`, these octets do not');
+  const version = header(REGISTRY_HEADER.version);
+  if (version !== REGISTRY_VERSION) {
+    const advice = version > REGISTRY_VERSION ? 'upgrade this node' : 'compile it again';
+    throw fault('version', `has version ${version}, this build reads ${REGISTRY_VERSION}; ${advice}`);
+  }
+  const total = header(REGISTRY_HEADER.bytes);
+  if (total !== aligned.length)
+    throw fault('truncated', `says it has ${total} octets, these are ${aligned.length}`);
+  if (!trusted && registryChecksum(aligned) !== header(REGISTRY_HEADER.checksum))
+    throw fault('checksum', 'is damaged: its checksum differs; fetch or compile it again');
+  const count = header(REGISTRY_HEADER.words);
+  const units = header(REGISTRY_HEADER.text);
+  const wide = header(REGISTRY_HEADER.wide) === 1;
+  if (count < REGISTRY_INDEX.size || start + count * 4 + units * (wide ? 2 : 1) > total)
+    throw damaged('its parts lie outside it');
+  const from = aligned.byteOffset + start + count * 4;
+  return {
+    words: new Uint32Array(aligned.buffer, aligned.byteOffset + start, count),
+    text: wide ? new Uint16Array(aligned.buffer, from, units) : new Uint8Array(aligned.buffer, from, units),
+    counts: {
+      consumers: header(REGISTRY_HEADER.consumers),
+      keys: header(REGISTRY_HEADER.keys),
+      plans: header(REGISTRY_HEADER.plans),
+      issuers: header(REGISTRY_HEADER.issuers),
+    },
+  };
+}
+
+/** Checks what look-ups follow: rows, strings and tables lie inside the registry, and each table has a free place. */
+function checkParts({ words, text, counts }: Parts): void {
+  const index = (part: number): number => words[part]!;
+  const strings = index(REGISTRY_INDEX.strings);
+  const stringCount = index(REGISTRY_INDEX.stringCount);
+  const rows = [
+    [strings, stringCount * STRING_ROW.size],
+    [index(REGISTRY_INDEX.consumers), counts.consumers * CONSUMER_ROW.size],
+    [index(REGISTRY_INDEX.keys), counts.keys * KEY_ROW.size],
+    [index(REGISTRY_INDEX.plans), counts.plans * PLAN_ROW.size],
+    [index(REGISTRY_INDEX.issuers), counts.issuers],
+  ] as const;
+  if (rows.some(([at, size]) => at + size > words.length)) throw damaged('its rows lie outside it');
+  for (let at = strings; at < strings + stringCount * STRING_ROW.size; at += STRING_ROW.size)
+    if (words[at + STRING_ROW.at]! + words[at + STRING_ROW.length]! > text.length)
+      throw damaged('a text lies outside it');
+  checkTable(words, index(REGISTRY_INDEX.keyTable), counts.keys);
+  checkTable(words, index(REGISTRY_INDEX.usernames), counts.consumers);
+  checkTable(words, index(REGISTRY_INDEX.customIds), counts.consumers);
+  const isString = (number: number): boolean => number < stringCount;
+  for (let row = 0; row < counts.consumers; row++) {
+    const at = index(REGISTRY_INDEX.consumers) + row * CONSUMER_ROW.size;
+    const own = words.subarray(at, at + CONSUMER_ROW.flags);
+    const lists = words.subarray(at + CONSUMER_ROW.labels, at + CONSUMER_ROW.expiresLow);
+    if (!own.every(isString) || !lists.every((list) => isStrings(words, list, stringCount)))
+      throw damaged('a consumer has texts outside it');
+  }
+  for (let row = 0; row < counts.keys; row++) {
+    const at = index(REGISTRY_INDEX.keys) + row * KEY_ROW.size;
+    if (words[at + KEY_ROW.consumer]! >= counts.consumers) throw damaged('a key names no consumer');
+  }
+  const issuers = index(REGISTRY_INDEX.issuers);
+  if (!words.subarray(issuers, issuers + counts.issuers).every(isString))
+    throw damaged('a token issuer lies outside it');
+  for (let row = 0; row < counts.plans; row++)
+    if (!isString(words[index(REGISTRY_INDEX.plans) + row * PLAN_ROW.size + PLAN_ROW.name]!))
+      throw damaged('a usage plan has no name');
+}
+
+function isStrings(words: Uint32Array, at: number, stringCount: number): boolean {
+  if (at === NONE) return true;
+  const count = words[at] ?? NONE;
+  if (at + 1 + count > words.length) return false;
+  return words.subarray(at + 1, at + 1 + count).every((number) => number < stringCount);
+}
+
+function checkTable(words: Uint32Array, at: number, rows: number): void {
+  const size = (words[at] ?? NONE) + 1;
+  const table = words.subarray(at + 1, at + 1 + size);
+  if (table.length !== size || (size & (size - 1)) !== 0 || !table.includes(0))
+    throw damaged('a table has another size');
+  if (table.some((word) => (word & ROW_MASK) > rows)) throw damaged('a table names a row that is not there');
+}
+
+/** String `number`; the first one is empty. */
+function stringAt({ words, text }: Parts, number: number): string {
+  const row = words[REGISTRY_INDEX.strings]! + number * STRING_ROW.size;
+  const from = words[row + STRING_ROW.at]!;
+  const end = from + words[row + STRING_ROW.length]!;
+  let decoded = '';
+  for (let at = from; at < end; at++) decoded += String.fromCharCode(text[at]!);
+  return decoded;
+}
+
+/** A count and strings at an offset. */
+function stringsAt(parts: Parts, at: number): readonly string[] {
+  if (at === NONE) return [];
+  const { words } = parts;
+  return Array.from(words.subarray(at + 1, at + 1 + words[at]!), (number) => stringAt(parts, number));
+}
+
+function issuersOf(parts: Parts): readonly RegisteredIssuer[] {
+  const { words, counts } = parts;
+  const from = words[REGISTRY_INDEX.issuers]!;
+  try {
+    return Array.from(
+      words.subarray(from, from + counts.issuers),
+      (number) => JSON.parse(stringAt(parts, number)) as RegisteredIssuer,
+    );
+  } catch {
+    throw damaged('a token issuer is no JSON');
+  }
+}
+
+function plansOf(parts: Parts): readonly RegisteredUsagePlan[] {
+  const { words, counts } = parts;
+  return Array.from({ length: counts.plans }, (_, row) => {
+    const at = words[REGISTRY_INDEX.plans]! + row * PLAN_ROW.size;
+    const rate = words[at + PLAN_ROW.rate]!;
+    const throttle = { rate, perSec: words[at + PLAN_ROW.perSec]!, burst: words[at + PLAN_ROW.burst]! };
+    return { name: stringAt(parts, words[at + PLAN_ROW.name]!), throttle: rate === 0 ? null : throttle };
+  });
+}
+
+function timeAt(words: Uint32Array, low: number): number {
+  return words[low + 1]! * 2 ** 32 + words[low]!;
+}
+
+function readConsumer(parts: Parts, row: number): RegisteredConsumer {
+  const { words } = parts;
+  const at = words[REGISTRY_INDEX.consumers]! + row * CONSUMER_ROW.size;
+  const orNull = (field: number): string | null =>
+    words[at + field] === 0 ? null : stringAt(parts, words[at + field]!);
+  const list = (field: number): readonly string[] => stringsAt(parts, words[at + field]!);
+  const flags = words[at + CONSUMER_ROW.flags]!;
+  const pairs = list(CONSUMER_ROW.metadata);
+  const metadata = pairs.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, pairs[index + 1]!] as const] : [],
+  );
+  return {
+    username: stringAt(parts, words[at + CONSUMER_ROW.username]!),
+    customId: orNull(CONSUMER_ROW.customId),
+    group: orNull(CONSUMER_ROW.group),
+    labels: list(CONSUMER_ROW.labels),
+    metadata: Object.fromEntries(metadata),
+    enabled: (flags & CONSUMER_FLAG.enabled) !== 0,
+    usagePlan: orNull(CONSUMER_ROW.usagePlan),
+    acl: list(CONSUMER_ROW.acl),
+    scopes: list(CONSUMER_ROW.scopes),
+    expiresAt: (flags & CONSUMER_FLAG.expires) === 0 ? null : timeAt(words, at + CONSUMER_ROW.expiresLow),
+  };
+}
+
+function readKey(
+  { words }: Parts,
+  row: number,
+  consumerAt: (row: number) => RegisteredConsumer,
+): RegisteredKey {
+  const at = words[REGISTRY_INDEX.keys]! + row * KEY_ROW.size;
+  return {
+    consumer: consumerAt(words[at + KEY_ROW.consumer]!),
+    id: words[at + KEY_ROW.digest]!.toString(16).padStart(8, '0'),
+    expiresAt: words[at + KEY_ROW.expires] === 0 ? null : timeAt(words, at + KEY_ROW.expiresLow),
+  };
+}
+
+/** Word `word` of a digest, the first octet the highest. */
+function digestWord(digest: Uint8Array, word: number): number {
+  const at = word * 4;
+  return ((digest[at]! << 24) | (digest[at + 1]! << 16) | (digest[at + 2]! << 8) | digest[at + 3]!) >>> 0;
+}
+
+/** The row of the key with a digest of KEY_DIGEST_OCTETS, or -1. */
+function keyRow({ words }: Parts, digest: Uint8Array): number {
+  const hash = keyHash(digestWord(digest, 0), digestWord(digest, 1), words[REGISTRY_INDEX.seed]!);
+  const table = words[REGISTRY_INDEX.keyTable]!;
+  const mask = words[table]!;
+  for (let place = hashPlace(hash, mask); ; place = (place + 1) & mask) {
+    const word = words[table + 1 + place]!;
+    if (word === 0) return -1;
+    if (((word ^ hash) & ~ROW_MASK) !== 0) continue;
+    const row = (word & ROW_MASK) - 1;
+    const at = words[REGISTRY_INDEX.keys]! + row * KEY_ROW.size;
+    let same = 0;
+    while (same < KEY_ROW.consumer && words[at + same] === digestWord(digest, same)) same++;
+    if (same === KEY_ROW.consumer) return row;
+  }
+}
+
+/** A name, the table to search, and the string of a row that must be the name. */
+interface NameSearch {
+  readonly table: number;
+  readonly field: number;
+  readonly name: string;
+}
+
+/** The row of the consumer with a name, or -1. */
+function consumerRow({ words, text }: Parts, { table: part, field, name }: NameSearch): number {
+  if (name === '') return -1;
+  let hash = hashStart(words[REGISTRY_INDEX.seed]!);
+  for (let at = 0; at < name.length; at++) hash = hashOn(hash, name.charCodeAt(at));
+  const table = words[part]!;
+  const mask = words[table]!;
+  for (let place = hashPlace(hash, mask); ; place = (place + 1) & mask) {
+    const word = words[table + 1 + place]!;
+    if (word === 0) return -1;
+    if (((word ^ hash) & ~ROW_MASK) !== 0) continue;
+    const row = (word & ROW_MASK) - 1;
+    const string = words[words[REGISTRY_INDEX.consumers]! + row * CONSUMER_ROW.size + field]!;
+    const own = words[REGISTRY_INDEX.strings]! + string * STRING_ROW.size;
+    if (words[own + STRING_ROW.length] !== name.length) continue;
+    const from = words[own + STRING_ROW.at]!;
+    let same = 0;
+    while (same < name.length && text[from + same] === name.charCodeAt(same)) same++;
+    if (same === name.length) return row;
+  }
+}

@@ -1,0 +1,53 @@
+/** Names in registries, and places of credentials: the fields that consumers, usage plans and token issuers share. */
+import { z } from 'zod';
+import { MAX_REGISTRY_NAME, MAX_VALUE_NAME_CHARACTERS } from '../../../base/vocabulary/limits.ts';
+import { CREDENTIAL_PLACES } from '../../../base/vocabulary/vocabulary.ts';
+import { checked, filledText, TOKEN, text } from '../fields.ts';
+import type { Problem } from '../report.ts';
+
+/** The name of a usage plan or a token issuer, by which others refer to it. */
+export function registryName(): z.ZodString {
+  return checked(text(), judgeRegistryName).meta({
+    pattern: '^[a-z0-9][a-z0-9_-]*$',
+    maxLength: MAX_REGISTRY_NAME,
+  });
+}
+
+/** What is wrong with the name of a usage plan or a token issuer; `null`: nothing. */
+export function judgeRegistryName(name: string): Problem | null {
+  if (name.length <= MAX_REGISTRY_NAME && /^[a-z0-9][a-z0-9_-]*$/.test(name)) return null;
+  const message = `must be at most ${MAX_REGISTRY_NAME} lower-case letters, digits, \`-\` and \`_\`, the first a letter or digit`;
+  return { code: 'invalid_name', message };
+}
+
+/** The username of a consumer. */
+export function username(): z.ZodString {
+  return checked(text(), judgeUsername).meta({
+    pattern: '^[A-Za-z0-9][A-Za-z0-9._@-]*$',
+    maxLength: MAX_REGISTRY_NAME,
+  });
+}
+
+function judgeUsername(name: string): Problem | null {
+  if (name.length <= MAX_REGISTRY_NAME && /^[A-Za-z0-9][A-Za-z0-9._@-]*$/.test(name)) return null;
+  const message = `must be at most ${MAX_REGISTRY_NAME} ASCII letters, digits, \`.\`, \`_\`, \`@\` and \`-\`, the first a letter or digit`;
+  return { code: 'invalid_name', message };
+}
+
+/** Fields of a place of a credential. */
+const SOURCE = {
+  in: z.enum(CREDENTIAL_PLACES).describe('part of the request that has the credential'),
+  name: filledText(MAX_VALUE_NAME_CHARACTERS).describe('name of the header, query parameter or cookie'),
+};
+
+/** Names of these fields, for suggestions. */
+export const SOURCE_FIELDS: readonly string[] = Object.keys(SOURCE);
+
+/** Where a request has a credential. */
+export function credentialSource(): z.ZodObject<typeof SOURCE, z.core.$strict> {
+  return checked(z.strictObject(SOURCE), (source) => {
+    if (source.in === 'query' || TOKEN.test(source.name)) return null;
+    const kind = source.in === 'header' ? 'header' : 'cookie';
+    return { code: 'invalid_token', message: `must have the name of a ${kind}`, found: null };
+  });
+}

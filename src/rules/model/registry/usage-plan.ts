@@ -1,0 +1,44 @@
+/** The form of usage plans: what consumers with one plan may ask for (semantics §15). */
+import { z } from 'zod';
+import { MAX_THROTTLE_COUNT, MAX_WINDOW_SEC } from '../../../base/vocabulary/limits.ts';
+import { integer } from '../fields.ts';
+import { form, type Stored } from '../form.ts';
+import { registryName } from './names.ts';
+
+const THROTTLE = {
+  rate: integer(1, MAX_THROTTLE_COUNT)
+    .describe('requests of one consumer in `per_sec` seconds')
+    .meta({ examples: [50] }),
+  per_sec: integer(1, MAX_WINDOW_SEC)
+    .default(1)
+    .describe('seconds in which `rate` requests are accepted')
+    .meta({ examples: [60] }),
+  burst: integer(0, MAX_THROTTLE_COUNT)
+    .default(0)
+    .describe('requests beyond `rate` that are accepted at once')
+    .meta({ examples: [100] }),
+};
+
+/** The fields of a usage plan, by their names in the API. */
+export const USAGE_PLAN_FIELDS = {
+  name: registryName()
+    .describe('name by which consumers and gateways refer to the plan')
+    .meta({ examples: ['gold'] }),
+  throttle: z
+    .strictObject(THROTTLE)
+    .nullable()
+    .default(null)
+    .describe('how many requests a consumer may send; a further one is answered 429; null: any number')
+    .meta({ examples: [{ rate: 50, per_sec: 1, burst: 100 }] }),
+};
+
+/** A usage plan as it is stored. */
+export type UsagePlan = Stored<typeof USAGE_PLAN_FIELDS>;
+
+/** The form of a usage plan. */
+export const usagePlanForm = form({
+  fields: USAGE_PLAN_FIELDS,
+  ignored: ['id', 'domain_id', 'created_at', 'updated_at'],
+  nested: { throttle: Object.keys(THROTTLE) },
+  finish: (values): UsagePlan => values,
+});
