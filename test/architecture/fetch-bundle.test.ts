@@ -14,10 +14,10 @@ const ENTRY = new URL('../../src/edge/middleware/fetch/index.ts', import.meta.ur
 /**
  * Octets, minified. Raised only with a reason: a Worker of Cloudflare's free plan holds 3 MB gzipped. The grammars of the WAF, what
  * reads bodies and look-around take 140,000, or 55,000 gzipped; conditions of rules 12,000, or 4,000 gzipped; captures of redirects 800;
- * keys of rate limits that consist of parts, their header fields and counts by status 4,500; lists 7,000; headers rules 4,500; registries 4,000.
+ * keys of rate limits that consist of parts, their header fields and counts by status 4,500; lists 7,000; headers rules 4,500; registries 4,000; gateways and tokens with `jose` 41,000.
  */
-const MOST_OCTETS = 884_000;
-const MOST_GZIPPED = 290_500;
+const MOST_OCTETS = 940_000;
+const MOST_GZIPPED = 309_000;
 
 let bundle: Bundle;
 beforeAll(async () => {
@@ -37,7 +37,14 @@ describe('one file for every platform', () => {
       ([name, size]) => `${name} ${size} (${Math.round((size / octets) * 100)} %)`,
     );
     console.info(`fetch bundle: ${octets} octets, ${gzipped} gzipped; ${told.join(', ')}`);
-    expect([...shares.keys()].sort()).toEqual(['altcha-lib', 'edgeplan', 'punycode', 're2js', 'tr46']);
+    expect([...shares.keys()].sort()).toEqual([
+      'altcha-lib',
+      'edgeplan',
+      'jose',
+      'punycode',
+      're2js',
+      'tr46',
+    ]);
     expect(octets).toBeLessThan(MOST_OCTETS);
     expect(gzipped).toBeLessThan(MOST_GZIPPED);
   });

@@ -1,9 +1,13 @@
 /** A registry with consumers, keys and issuers, and requests that carry credentials of them. */
 
-import { sha256 } from '../../src/base/platform/cryptography.ts';
+import { sha256Hex } from '../../src/base/platform/cryptography.ts';
+import { sealRegistry } from '../../src/engine/compiler/seal-registry.ts';
 import type { CredentialsWanted } from '../../src/engine/evaluator/gateways.ts';
-import type { OpenedRegistry, RegisteredIssuer } from '../../src/engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
+import type { OpenedRegistry } from '../../src/engine/plan/open-registry.ts';
+import { openRegistry } from '../../src/engine/plan/open-registry.ts';
+import type { RegisteredIssuer } from '../../src/engine/plan/registry.ts';
+import type { Consumer, ConsumerKey } from '../../src/rules/model/types.ts';
 import type { IssuerKey } from './tokens.ts';
 
 /** 2026-11-30. */
@@ -17,62 +21,54 @@ export interface RegistryContent {
   /** When keys expire, milliseconds since the epoch, by their text. */
   readonly expiries?: Readonly<Record<string, number>>;
   readonly consumers?: readonly string[];
-  readonly issuers?: readonly RegisteredIssuer[];
 }
 
-const CONSUMER = {
-  customId: null,
-  group: null,
-  labels: [],
-  metadata: {},
-  enabled: true,
-  usagePlan: null,
-  acl: [],
-  scopes: [],
-  expiresAt: null,
-};
-
-export function registryOf({
-  keys = {},
-  expiries = {},
-  consumers = [],
-  issuers = [],
-}: RegistryContent): OpenedRegistry {
+export function registryOf({ keys = {}, expiries = {}, consumers = [] }: RegistryContent): OpenedRegistry {
   const usernames = new Set([...consumers, ...Object.values(keys)]);
-  const byDigest = new Map(Object.entries(keys).map(([text, username]) => [hexOf(text), { text, username }]));
-  const consumer = (username: string) => (usernames.has(username) ? { ...CONSUMER, username } : null);
+  const listed = [...usernames].map((username): Consumer => {
+    const own = Object.keys(keys).filter((text) => keys[text] === username);
+    const hashed = own.map((text) => keyOf(text, expiries[text] ?? null));
+    return { ...CONSUMER, username, ...(hashed.length === 0 ? {} : { keys: hashed }) };
+  });
+  return openRegistry(sealRegistry({ consumers: listed, usage_plans: [], token_issuers: [] }));
+}
+
+function keyOf(text: string, expiresAt: number | null): ConsumerKey {
   return {
-    octets: 0,
-    consumer,
-    consumerOfClaim: consumer,
-    key(digest) {
-      const id = Buffer.from(digest).toString('hex');
-      const found = byDigest.get(id);
-      if (found === undefined) return null;
-      const { text, username } = found;
-      return { consumer: { ...CONSUMER, username }, id: id.slice(0, 8), expiresAt: expiries[text] ?? null };
-    },
-    usagePlan: () => null,
-    issuer: (name) => issuers.find((issuer) => issuer.name === name) ?? null,
+    name: null,
+    sha256: sha256Hex(text),
+    expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
   };
 }
 
-function hexOf(text: string): string {
-  return Buffer.from(sha256(text)).toString('hex');
+/** The defaults of a consumer's form. */
+const CONSUMER: Omit<Consumer, 'username'> = {
+  custom_id: null,
+  group: null,
+  labels: [],
+  enabled: true,
+  usage_plan: null,
+  acl: [],
+  scopes: [],
+  metadata: {},
+  expires_at: null,
+};
+
+/** An issuer as a registry of another version, or a damaged one, may have it. */
+export interface AnyIssuer extends Omit<RegisteredIssuer, 'keys' | 'algorithms'> {
+  readonly keys: readonly object[];
+  readonly algorithms: readonly string[];
 }
 
 /** An issuer with the defaults of its form. */
-export function issuerOf(
-  name: string,
-  keys: readonly IssuerKey[],
-  more: Partial<RegisteredIssuer> = {},
-): RegisteredIssuer {
+export function issuerOf(name: string, keys: readonly IssuerKey[], more: Partial<AnyIssuer> = {}): AnyIssuer {
   return {
     name,
     issuer: `https://${name}.example/`,
     audiences: ['https://api.example'],
     algorithms: ['ES256', 'RS256', 'EdDSA'],
     keys: keys.map(({ jwk }) => jwk),
+    jwksUrl: null,
     sources: [{ in: 'header', name: 'Authorization' }],
     requiredClaims: {},
     clockSkewSec: 60,
@@ -104,8 +100,8 @@ export function requestOf(
 
 export function wantedOf(
   registry: OpenedRegistry,
-  issuers: readonly RegisteredIssuer[],
+  issuers: readonly AnyIssuer[],
   apiKeySources: CredentialsWanted['apiKeySources'] = [],
 ): CredentialsWanted {
-  return { registry, issuers, apiKeySources };
+  return { registry, issuers: issuers as readonly RegisteredIssuer[], apiKeySources };
 }

@@ -5,9 +5,9 @@
 
 import type { CredentialPlace, IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
 import type { CredentialsWanted } from '../../engine/evaluator/gateways.ts';
-import type { RegisteredIssuer } from '../../engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { decodeQueryPart } from '../../engine/evaluator/values.ts';
+import type { RegisteredIssuer } from '../../engine/plan/registry.ts';
 
 /** A header, a query parameter or a cookie. Names of headers compare without case. */
 export interface CredentialSource {

@@ -4,8 +4,9 @@
  * gateway that does not take this issuer, has none.
  */
 import type { IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
-import type { OpenedRegistry, RegisteredIssuer } from '../../engine/evaluator/index.ts';
 import type { Identity } from '../../engine/evaluator/request.ts';
+import type { OpenedRegistry } from '../../engine/plan/open-registry.ts';
+import type { RegisteredIssuer } from '../../engine/plan/registry.ts';
 import { MAX_REFUSED, REFUSED_MS, TOKEN_OVERHEAD, VERIFIED_MS, VERIFIED_OCTETS } from './limits.ts';
 
 /** A verdict, and from when until when it is true, milliseconds since the epoch. */

@@ -3,7 +3,8 @@
  * consumer's name in them and the scopes, or why they are refused.
  */
 import type { IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
-import type { OpenedRegistry, RegisteredConsumer, RegisteredIssuer } from '../../engine/evaluator/index.ts';
+import type { OpenedRegistry, RegisteredConsumer } from '../../engine/plan/open-registry.ts';
+import type { RegisteredIssuer } from '../../engine/plan/registry.ts';
 import type { JsonMembers } from './token-text.ts';
 
 /** Why the claims are refused at a time in milliseconds since the epoch; `null`: they are valid. */

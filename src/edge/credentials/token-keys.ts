@@ -4,7 +4,7 @@
  */
 import { base64url, type CryptoKey, importJWK } from 'jose';
 import type { IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
-import type { RegisteredIssuer } from '../../engine/evaluator/index.ts';
+import type { RegisteredIssuer } from '../../engine/plan/registry.ts';
 import { MAX_RSA_BITS, MAX_TRIED_KEYS } from './limits.ts';
 import type { JsonMembers } from './token-text.ts';
 

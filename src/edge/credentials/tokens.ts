@@ -5,8 +5,9 @@
  */
 import { compactVerify, errors } from 'jose';
 import type { IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
-import type { OpenedRegistry, RegisteredIssuer } from '../../engine/evaluator/index.ts';
 import type { Identity } from '../../engine/evaluator/request.ts';
+import type { OpenedRegistry } from '../../engine/plan/open-registry.ts';
+import type { RegisteredIssuer } from '../../engine/plan/registry.ts';
 import { isFailure, refusedFor, TOKEN_VERIFIED } from './identities.ts';
 import { MAX_TOKEN_OCTETS } from './limits.ts';
 import type { Sha256 } from './sha256.ts';

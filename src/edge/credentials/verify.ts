@@ -4,8 +4,8 @@
  * sends, and logs none of it. Whether the consumer is enabled and may do this, the evaluator decides.
  */
 import type { CredentialsWanted } from '../../engine/evaluator/gateways.ts';
-import type { OpenedRegistry } from '../../engine/evaluator/index.ts';
 import type { EdgeRequest, Identity } from '../../engine/evaluator/request.ts';
+import type { OpenedRegistry } from '../../engine/plan/open-registry.ts';
 import { joinIdentities, KEY_VERIFIED, refusedFor } from './identities.ts';
 import { MAX_KEY_OCTETS } from './limits.ts';
 import type { Sha256 } from './sha256.ts';

@@ -25,6 +25,7 @@ import { createFacts, type FactsInput, readFacts, releaseRequest, servesNow } fr
 import type { CredentialsWanted } from './gateways.ts';
 import { createLoaded, isMonitored, type LoadedPlan, servedHosts, textOf } from './loaded.ts';
 import type { ErrorResponse } from './phases/error-page.ts';
+import { credentialParameters } from './phases/gateway.ts';
 import {
   bodyWantedOf,
   credentialsOf,
@@ -141,6 +142,8 @@ export interface Evaluator {
   explain(request: EdgeRequest): Trace;
   /** What the gateway of the request reads credentials by; `null`: none reads them. Never throws. */
   credentialsWanted(request: EdgeRequest): CredentialsWanted | null;
+  /** The query parameters in which gateways take API keys or tokens: logs must not have their values. Read once. */
+  credentialParameters(): ReadonlySet<string>;
   /** Octets of the body that a rule would inspect; 0: no need to buffer the body. Never throws. */
   bodyWanted(request: EdgeRequest): number;
   /** The page for an error status, once the response is known. Never throws. */
@@ -240,6 +243,7 @@ export function loadPlan(bytes: Uint8Array | ArrayBuffer, options: EvaluatorOpti
     input: { loaded, known: new Map(), clock: options.clock ?? Date.now },
   };
   let settings: EdgeSettings | null = null;
+  let parameters: ReadonlySet<string> | null = null;
   return {
     domain: textOf(loaded, plan.meta[META.domain]!),
     revision,
@@ -256,6 +260,10 @@ export function loadPlan(bytes: Uint8Array | ArrayBuffer, options: EvaluatorOpti
     credentialsWanted: hasRules(plan, { types: ['gateway'] })
       ? (request) => credentialsWanted(state, request)
       : () => null,
+    credentialParameters: () => {
+      parameters ??= credentialParameters(state.context);
+      return parameters;
+    },
     bodyWanted: (request) => bodyWanted(state, request),
     errorPage: (request, status, madeBy) => errorPageOf(state, request, { status, madeBy }),
     rateLimitFields,

@@ -234,11 +234,11 @@ function consumerOf(
 }
 
 /** Whether the kinds of credentials that are valid are those that the gateway requires. */
-function hasKinds({ kinds, require }: LoadedGateway, verified: unknown): boolean {
+function hasKinds({ kinds, ...gateway }: LoadedGateway, verified: unknown): boolean {
   if (verified === undefined) return true;
   if (!Array.isArray(verified)) return false;
   const isVerified = (kind: CredentialKind): boolean => verified.includes(kind);
-  return require === 'all' ? kinds.every(isVerified) : kinds.some(isVerified);
+  return gateway.require === 'all' ? kinds.every(isVerified) : kinds.some(isVerified);
 }
 
 function inactive(

@@ -202,20 +202,22 @@ function logExchange({ domain, request, decision, pageMatches = [] }: Exchange):
   const { waf, shadow } = decision;
   const matches = decision.matches.slice(0, MAX_MATCHES);
   const verdicts = matches.filter((match) => match.waf !== undefined).length + (waf === null ? 0 : 1);
+  const secrets = domain.evaluator.credentialParameters();
   const shown: ShownParts = {
     request,
+    secrets,
     most: Math.max(1, Math.floor(MAX_SIGNATURES / Math.max(1, verdicts))),
   };
   return {
     plan: { domain: domain.name, revision: domain.revision, digest: domain.digest },
-    request: logRequest(request),
+    request: logRequest(request, secrets),
     decision: {
-      decision: loggedDecision(decision),
+      decision: loggedDecision(decision, secrets),
       matches: matches.map((match) => logMatch(match, shown)),
       ...(pageMatches.length === 0
         ? {}
         : { page_matches: pageMatches.slice(0, MAX_MATCHES).map((match) => logMatch(match, shown)) }),
-      shadow: shadow === null ? null : loggedDecision(shadow),
+      shadow: shadow === null ? null : loggedDecision(shadow, secrets),
       waf: waf === null ? null : logVerdict(waf, shown),
     },
   };
@@ -250,9 +252,9 @@ function logVerdict(
   };
 }
 
-function logRequest(request: EdgeRequest): RequestPart {
+function logRequest(request: EdgeRequest, secrets: ReadonlySet<string>): RequestPart {
   const withheld: string[] = [];
-  const target = cut(redactTarget(request.target), MAX_TARGET);
+  const target = cut(redactTarget(request.target, secrets), MAX_TARGET);
   if (target !== request.target) withheld.push('target');
   const body = bodyOf(request);
   if (body === 'unread' || (body !== null && body.length > 0)) withheld.push('body');
@@ -260,7 +262,7 @@ function logRequest(request: EdgeRequest): RequestPart {
   for (const name in request.headers) {
     const value = request.headers[name];
     if (value === undefined || name === 'host') continue;
-    const safe = LOGGED_HEADERS.has(name) ? logHeader(name, value) : null;
+    const safe = LOGGED_HEADERS.has(name) ? logHeader(name, value, secrets) : null;
     if (safe !== null) headers[name] = safe;
     if (safe !== value && withheld.length < MAX_WITHHELD) withheld.push(cut(name, MAX_HOST));
   }
@@ -288,8 +290,13 @@ function loggedIdentity(identity: EdgeRequest['identity']): Identity | null {
 }
 
 /** The loggable part of a header; the very same value if nothing had to be removed, so that callers can compare. */
-function logHeader(name: string, value: string | readonly string[]): string | readonly string[] {
-  const shorten = (one: string): string => cut(name === 'referer' ? redactTarget(one) : one, MAX_HEADER);
+function logHeader(
+  name: string,
+  value: string | readonly string[],
+  secrets: ReadonlySet<string>,
+): string | readonly string[] {
+  const shorten = (one: string): string =>
+    cut(name === 'referer' ? redactTarget(one, secrets) : one, MAX_HEADER);
   return typeof value === 'string' ? shorten(value) : value.slice(0, MAX_WITHHELD).map(shorten);
 }
 
@@ -302,17 +309,17 @@ function cut(text: string, most: number): string {
 }
 
 /** The logged part of a decision, without secrets; `replay` reduces new decisions in the same way and compares. */
-export function loggedDecision(decision: Decision): LoggedDecision {
+export function loggedDecision(decision: Decision, secrets?: ReadonlySet<string>): LoggedDecision {
   const { action, status, origin, cache, location, path, query } = decision;
   const forwarded = path === null ? null : query === null ? path : `${path}?${query}`;
   return {
     action,
     status,
     rule: decision.rule === null ? null : refText(decision.rule),
-    location: location === null ? null : cut(redactTarget(location), MAX_TARGET),
+    location: location === null ? null : cut(redactTarget(location, secrets), MAX_TARGET),
     origin: origin === null ? null : originText(origin),
     host_header: origin === null ? null : origin.hostHeader,
-    path: forwarded === null ? null : cut(redactTarget(forwarded), MAX_TARGET),
+    path: forwarded === null ? null : cut(redactTarget(forwarded, secrets), MAX_TARGET),
     cache:
       cache === null
         ? null

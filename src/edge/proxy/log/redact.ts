@@ -3,6 +3,7 @@
  * suggest a secret (`base/http/secret-names.ts`, which has the headers that are logged too).
  */
 import { isSecretName } from '../../../base/http/secret-names.ts';
+import { decodeQueryPart } from '../../../engine/evaluator/values.ts';
 
 /** Replaces a secret value. A plain word, so that a redacted target is still a valid target. */
 export const REDACTED = 'REDACTED';
@@ -18,8 +19,18 @@ function isToken(text: string): boolean {
 /** Characters that end a parameter for some parser; a fragment of parameters may follow a query. */
 const SEPARATORS = '&;?#';
 
-/** A query or fragment with its secret values replaced; the same text if it has none. */
-export function redactQuery(query: string): string {
+const NONE: ReadonlySet<string> = new Set();
+
+/** Whether a parameter's name, as written in a query, is one of these. */
+function isAmong(secrets: ReadonlySet<string>, name: string): boolean {
+  return secrets.size > 0 && secrets.has(decodeQueryPart(name));
+}
+
+/**
+ * A query or fragment with its secret values replaced; the same text if it has none.
+ * @param secrets names of parameters with secrets, beside those that suggest it
+ */
+export function redactQuery(query: string, secrets: ReadonlySet<string> = NONE): string {
   if (!query.includes('=') && !query.includes(TOKEN_START)) return query;
   let redacted = '';
   for (let at = 0; at <= query.length; ) {
@@ -34,7 +45,8 @@ export function redactQuery(query: string): string {
     const name = query.slice(at, split);
     // Some links have a token as their whole query.
     const isNamed = !isToken(name);
-    const secret = value !== '' && (isToken(value) || !isNamed || isSecretName(name));
+    const secret =
+      value !== '' && (isToken(value) || !isNamed || isSecretName(name) || isAmong(secrets, name));
     redacted += isNamed ? name : REDACTED;
     if (split < end) redacted += `=${secret ? REDACTED : value}`;
     if (end < query.length) redacted += query[end];
@@ -44,10 +56,10 @@ export function redactQuery(query: string): string {
 }
 
 /** A target or URL without its secrets: user and password before the host, values in the query and the fragment. */
-export function redactTarget(target: string): string {
+export function redactTarget(target: string, secrets: ReadonlySet<string> = NONE): string {
   const mark = firstOf(target, '?#');
   if (mark < 0) return withoutUser(target);
-  return withoutUser(target.slice(0, mark + 1)) + redactQuery(target.slice(mark + 1));
+  return withoutUser(target.slice(0, mark + 1)) + redactQuery(target.slice(mark + 1), secrets);
 }
 
 function firstOf(text: string, marks: string): number {

@@ -28,6 +28,8 @@ export interface LoggedSignature {
 /** What of the signatures is logged. */
 export interface ShownParts {
   readonly request: EdgeRequest;
+  /** Query parameters whose values are secrets, beside those whose names suggest it. */
+  readonly secrets: ReadonlySet<string>;
   /** Signatures of one verdict. */
   readonly most: number;
 }
@@ -35,20 +37,20 @@ export interface ShownParts {
 /** The signatures with the highest scores; of equal scores the lower id first. */
 export function logSignatures(
   matches: Verdict['matches'],
-  { request, most }: ShownParts,
+  { most, ...shown }: ShownParts,
 ): readonly LoggedSignature[] {
   const chosen =
     matches.length <= most
       ? matches
       : [...matches].sort((left, right) => right.score - left.score || left.id - right.id).slice(0, most);
-  return chosen.map((match) => logSignature(match, request));
+  return chosen.map((match) => logSignature(match, shown));
 }
 
 function logSignature(
   { id, message, category, score, variable, value }: Verdict['matches'][number],
-  request: EdgeRequest,
+  shown: Omit<ShownParts, 'most'>,
 ): LoggedSignature {
-  const isShown = HIDDEN.test(value) || mayShow(variable, value, request);
+  const isShown = HIDDEN.test(value) || mayShow(variable, value, shown);
   return {
     id,
     name: (isShown ? message : withoutValue(message, value)).slice(0, MAX_SIGNATURE_NAME),
@@ -77,23 +79,29 @@ const WHOLE_TARGETS: ReadonlySet<string> = new Set([
 const WHOLE_BODIES: ReadonlySet<string> = new Set(['REQUEST_BODY', 'XML']);
 
 /** Whether a part may be logged: by the rules for the same text elsewhere in the line. */
-function mayShow(variable: string, value: string, request: EdgeRequest): boolean {
+function mayShow(variable: string, value: string, shown: Omit<ShownParts, 'most'>): boolean {
+  const { request, secrets } = shown;
   if (value.includes(TOKEN_START)) return false;
   const colon = variable.indexOf(':');
   const collection = colon < 0 ? variable : variable.slice(0, colon);
   if (WHOLE_BODIES.has(collection)) return false;
-  if (WHOLE_TARGETS.has(collection)) return redactTarget(request.target) === request.target;
+  if (WHOLE_TARGETS.has(collection)) return redactTarget(request.target, secrets) === request.target;
   if (colon < 0) return true;
   const name = variable.slice(colon + 1);
-  if (collection === 'REQUEST_HEADERS') return mayShowHeader(name.toLowerCase(), request);
+  if (collection === 'REQUEST_HEADERS') return mayShowHeader(name.toLowerCase(), shown);
   // A nested name may be of a secret as a whole, or by one of its steps: `user.code`, `user[pin]`.
-  return !isSecretName(name) && !name.split(/[.[\]:]/).some((step) => isSecretName(step));
+  return (
+    !secrets.has(name) && !isSecretName(name) && !name.split(/[.[\]:]/).some((step) => isSecretName(step))
+  );
 }
 
-function mayShowHeader(name: string, { headers = {} }: EdgeRequest): boolean {
+function mayShowHeader(
+  name: string,
+  { request: { headers = {} }, secrets }: Omit<ShownParts, 'most'>,
+): boolean {
   if (!LOGGED_HEADERS.has(name)) return false;
   if (name !== 'referer') return true;
-  return [headers[name] ?? []].flat().every((url) => redactTarget(url) === url);
+  return [headers[name] ?? []].flat().every((url) => redactTarget(url, secrets) === url);
 }
 
 /** Characters of a value by which it is found in a message, which may have it cut short. */

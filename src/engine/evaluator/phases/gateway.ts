@@ -22,7 +22,18 @@ import {
 } from '../gateways.ts';
 import { addRows, createSection } from '../header-changes.ts';
 import { hideKeys } from '../hidden-keys.ts';
-import { acts, type Context, end, endPhase, isDryRun, nextMatch, type Run, record, refOf } from '../run.ts';
+import {
+  acts,
+  type Context,
+  end,
+  endPhase,
+  isDryRun,
+  nextMatch,
+  phaseStart,
+  type Run,
+  record,
+  refOf,
+} from '../run.ts';
 import { countOnce, noteState, throttleOf } from '../usage-plans.ts';
 import { BYPASS } from './cache.ts';
 
@@ -59,6 +70,18 @@ export function wantedCredentials(context: Context): CredentialsWanted | null {
   if (own.kinds.length === 0 || isPreflight(own, context.facts)) return null;
   const issuers = own.issuers.flatMap((name) => registry.issuer(name) ?? []);
   return { apiKeySources: own.sources, issuers, registry };
+}
+
+/** The query parameters in which gateways of the plan take API keys or tokens. */
+export function credentialParameters(context: Context): ReadonlySet<string> {
+  const { registry } = context.loaded;
+  const names = new Set<string>();
+  for (let slot = phaseStart(context, GATEWAY); slot < phaseStart(context, GATEWAY + 1); slot++) {
+    const { sources, issuers } = gatewayAt(context, slot);
+    const ofIssuers = issuers.flatMap((name) => registry?.issuer(name)?.sources ?? []);
+    for (const source of [...sources, ...ofIssuers]) if (source.in === 'query') names.add(source.name);
+  }
+  return names;
 }
 
 /** What the gateway in a slot makes of the request, its usage plan included; counts the request once. */

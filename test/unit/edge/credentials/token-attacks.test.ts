@@ -7,9 +7,10 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../../../../src/base/platform/cryptography.ts';
 import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
-import type { OpenedRegistry, RegisteredIssuer } from '../../../../src/engine/evaluator/index.ts';
 import type { Identity } from '../../../../src/engine/evaluator/request.ts';
+import type { OpenedRegistry } from '../../../../src/engine/plan/open-registry.ts';
 import {
+  type AnyIssuer,
   claimsFor,
   issuerOf,
   NOW,
@@ -31,7 +32,7 @@ const refused = (failure: string) => ({ consumer: null, failure });
 
 function judge(
   token: string,
-  issuers: readonly RegisteredIssuer[] = [LOGIN],
+  issuers: readonly AnyIssuer[] = [LOGIN],
   registry: OpenedRegistry = REGISTRY,
 ): Identity | Promise<Identity> {
   const { verify } = createCredentialVerifier(sha256);
@@ -418,7 +419,7 @@ describe('large tokens', () => {
 });
 
 describe('reports about other verifiers', () => {
-  const wanted = (issuers: readonly RegisteredIssuer[], registry = REGISTRY) => wantedOf(registry, issuers);
+  const wanted = (issuers: readonly AnyIssuer[], registry = REGISTRY) => wantedOf(registry, issuers);
   const valid = (claims: object = {}, header: object = {}): string =>
     signToken({ alg: 'ES256', kid: 'ec', ...header }, { ...CLAIMS, ...claims }, EC.privateKey, 'ES256');
 

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { sha256 } from '../../../../src/base/platform/cryptography.ts';
 import { MAX_REFUSED, REFUSED_MS, VERIFIED_MS } from '../../../../src/edge/credentials/limits.ts';
 import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
-import type { RegisteredIssuer } from '../../../../src/engine/evaluator/index.ts';
 import {
+  type AnyIssuer,
   claimsFor,
   issuerOf,
   NOW,
@@ -41,7 +41,7 @@ afterEach(() => {
 
 function createJudge() {
   const { verify } = createCredentialVerifier(sha256);
-  return (text: string, now = NOW, issuers: readonly RegisteredIssuer[] = [LOGIN], registry = REGISTRY) =>
+  return (text: string, now = NOW, issuers: readonly AnyIssuer[] = [LOGIN], registry = REGISTRY) =>
     verify(requestOf({ authorization: `Bearer ${text}` }), wantedOf(registry, issuers), { now });
 }
 

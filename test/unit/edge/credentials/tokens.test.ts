@@ -3,10 +3,9 @@
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../../../../src/base/platform/cryptography.ts';
 import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
-import type { CredentialsWanted } from '../../../../src/engine/evaluator/gateways.ts';
-import type { RegisteredIssuer } from '../../../../src/engine/evaluator/index.ts';
 import type { Identity } from '../../../../src/engine/evaluator/request.ts';
 import {
+  type AnyIssuer,
   claimsFor,
   issuerOf,
   NOW,
@@ -35,7 +34,7 @@ function judge(
 }
 
 interface Judging {
-  readonly issuers?: CredentialsWanted['issuers'];
+  readonly issuers?: readonly AnyIssuer[];
   readonly now?: number;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
@@ -60,7 +59,7 @@ describe('a valid token', () => {
     ['EdDSA', ED, {}],
     ['ES384', P384, { algorithms: ['ES384'] }],
   ] as const)('of %s names its consumer', async (alg, key, more) => {
-    const issuers = [issuerOf('login', [key], more as Partial<RegisteredIssuer>)];
+    const issuers = [issuerOf('login', [key], more as Partial<AnyIssuer>)];
     const claims = claimsFor('login', 'shop', { scope: 'read  write' });
     const signed = signToken({ alg, kid: key.jwk['kid'] }, claims, key.privateKey);
     expect(await judge(signed, { issuers })).toEqual({
@@ -192,7 +191,7 @@ describe('a token is refused', () => {
 });
 
 describe('claims that an issuer requires', () => {
-  const requiring = (requiredClaims: RegisteredIssuer['requiredClaims']) => ({
+  const requiring = (requiredClaims: AnyIssuer['requiredClaims']) => ({
     issuers: [{ ...LOGIN, requiredClaims }],
   });
   test.each([

@@ -72,7 +72,12 @@ function entryOf(parts: EntryParts = {}): RequestLogEntry {
   return {
     exchange: {
       startedAt: parts.at ?? Date.now(),
-      domain: { name: domain, revision: 1, digest: 'a'.repeat(64) },
+      domain: {
+        name: domain,
+        revision: 1,
+        digest: 'a'.repeat(64),
+        evaluator: { credentialParameters: () => new Set() },
+      },
       request,
       decision: { ...decision, shadow: shadow ? { ...decision, action: 'block' } : null },
     },

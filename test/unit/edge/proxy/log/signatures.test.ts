@@ -18,6 +18,7 @@ const MATCH: Match = {
 const log = (matches: readonly Match[], request: Partial<EdgeRequest> = {}, most = 32) =>
   logSignatures(matches, {
     request: { scheme: 'https', method: 'GET', host: 'a.test', target: '/', ...request },
+    secrets: new Set<string>(),
     most,
   });
 
