@@ -22,13 +22,16 @@ import type { Decision, ErrorPageAnswer, RuleRef } from './decision.ts';
 import { type EdgeSettings, readEdgeSettings } from './edge-settings.ts';
 import { explainDecision, explainUnread } from './explain.ts';
 import { createFacts, type FactsInput, readFacts, releaseRequest, servesNow } from './facts.ts';
+import type { CredentialsWanted } from './gateways.ts';
 
 import { createLoaded, isMonitored, type LoadedPlan, servedHosts, textOf } from './loaded.ts';
 import type { ErrorResponse } from './phases/error-page.ts';
 import {
   bodyWantedOf,
+  credentialsOf,
   decide,
   decideErrorPage,
+  hasRules,
   lastStepOf,
   type Runs,
   refusal,
@@ -137,6 +140,8 @@ export interface Evaluator {
    * ```
    */
   explain(request: EdgeRequest): Trace;
+  /** What the gateway of the request reads credentials by; `null`: none reads them. Never throws. */
+  credentialsWanted(request: EdgeRequest): CredentialsWanted | null;
   /** Octets of the body that a rule would inspect; 0: no need to buffer the body. Never throws. */
   bodyWanted(request: EdgeRequest): number;
   /** The page for an error status, once the response is known. Never throws. */
@@ -248,6 +253,10 @@ export function loadPlan(bytes: Uint8Array | ArrayBuffer, options: EvaluatorOpti
     clearanceSec: (challenger) => clearanceSec(loaded, challenger),
     evaluate: (request) => evaluate(state, request),
     explain: (request) => explain(state, request),
+    // PERF: facts are read for plans with gateways alone.
+    credentialsWanted: hasRules(plan, { types: ['gateway'] })
+      ? (request) => credentialsWanted(state, request)
+      : () => null,
     bodyWanted: (request) => bodyWanted(state, request),
     errorPage: (request, status, madeBy) => errorPageOf(state, request, { status, madeBy }),
     rateLimitFields,
@@ -337,6 +346,18 @@ function explain(state: State, request: EdgeRequest): Trace {
   } catch (error) {
     context.reportFault(error);
     return explainUnread(decision);
+  } finally {
+    releaseRequest(context.facts);
+  }
+}
+
+function credentialsWanted(state: State, request: EdgeRequest): CredentialsWanted | null {
+  const { context } = state;
+  try {
+    return enter(state, request) === 0 ? credentialsOf(context, SCRATCH.runs) : null;
+  } catch (error) {
+    context.reportFault(error);
+    return null;
   } finally {
     releaseRequest(context.facts);
   }
