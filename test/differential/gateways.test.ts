@@ -6,13 +6,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import type { CredentialsWanted } from '../../src/engine/evaluator/gateways.ts';
-import { planName, policyName, type RateLimitFields } from '../../src/engine/evaluator/rate-outcomes.ts';
-import { createOracle, type OracleEnv, type StatedLimit } from '../oracle/index.ts';
+import { createOracle, type OracleEnv } from '../oracle/index.ts';
 import { generateCase, seeded } from '../support/generate.ts';
 import { withGateways } from '../support/generate-gateways.ts';
 import { wordProgram } from '../support/generate-waf.ts';
 import { loadRuleSet } from '../support/load.ts';
 import { sizeOf } from '../support/size.ts';
+import { statedFields } from '../support/stated-limits.ts';
 
 const PAIRS = sizeOf('EDGEPLAN_PAIRS', { usual: 20_000, full: 200_000 });
 const REQUESTS = 200;
@@ -62,7 +62,7 @@ function compareCase(seed: number, seen: Map<string, number>): void {
     same(decision, expected, where('evaluate'));
     const trace = traced.explain(request);
     same(trace.decision, expected, where('explain'));
-    const fields = fieldsOf(oracle.states(expected));
+    const fields = statedFields(oracle.states(expected));
     same(plain.rateLimitFields(decision), fields, where('rateLimitFields'));
     same(traced.rateLimitFields(trace.decision), fields, where('rateLimitFields of explain'));
     if (expected.gateway === undefined) continue;
@@ -76,16 +76,6 @@ function wantedIn(wanted: CredentialsWanted | null): object | null {
   if (wanted === null) return null;
   const { apiKeySources, issuers } = wanted;
   return { apiKeySources, issuers: issuers.map(({ name }) => name) };
-}
-
-/** The fields of what the oracle states. */
-function fieldsOf(states: readonly StatedLimit[]): RateLimitFields | null {
-  if (states.length === 0) return null;
-  const nameOf = ({ id, key, plan }: StatedLimit): string =>
-    id === null ? planName(plan!) : policyName(id, key ?? '');
-  const list = (member: 'policy' | 'limit'): string =>
-    states.map((state) => `"${nameOf(state)}";${state[member]}`).join(', ');
-  return { policy: list('policy'), limit: list('limit') };
 }
 
 /** `toEqual` tells the difference well and takes its time; it is asked only where there is one. */

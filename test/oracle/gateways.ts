@@ -12,7 +12,7 @@ import type {
 } from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
 import { pathForms } from './filters.ts';
-import { operationsAt } from './path-templates.ts';
+import { escaped, operationsAt } from './path-templates.ts';
 import { percentDecode } from './text.ts';
 import type { CredentialsWanted, GatewayOutcome, HeaderChange, IdentityFailure } from './types.ts';
 import { headerValues, lines } from './values.ts';
@@ -269,15 +269,9 @@ function readingOrigin({ allow_origins }: CorsSettings, { request }: Facts): str
   const fits = allow_origins.some((entry) => {
     if (!entry.includes('*')) return entry === origin;
     const [scheme = '', rest = ''] = entry.split('*');
-    return new RegExp(`^${escapedText(scheme)}[a-z0-9_-]+(?:\\.[a-z0-9_-]+)*${escapedText(rest)}$`).test(
-      origin,
-    );
+    return new RegExp(`^${escaped(scheme)}[a-z0-9_-]+(?:\\.[a-z0-9_-]+)*${escaped(rest)}$`).test(origin);
   });
   return fits ? origin : null;
-}
-
-function escapedText(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
 function originFields({ allow_credentials }: CorsSettings, origin: string): HeaderChange[] {

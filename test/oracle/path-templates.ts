@@ -13,8 +13,9 @@ function segmentsOf(template: string): readonly Segment[] {
   return written.map((text) => text.split(/\{[^}]*\}/).map(percentDecode));
 }
 
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+/** A text as a regular expression that matches it alone. */
+export function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
 function matches(template: readonly Segment[], path: readonly string[]): boolean {
