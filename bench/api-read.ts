@@ -1,5 +1,5 @@
 /** Reading: authenticated reads of rules beside bare node:http that answers with the octets of one. */
-import { ruleSlug } from '../src/base/vocabulary/vocabulary.ts';
+import { typePath } from '../src/base/vocabulary/vocabulary.ts';
 import { type Installation, makeInstallation, type Placed } from './data/installation.ts';
 import { smallDomain } from './data/small-domains.ts';
 import { type HttpAnswer, type Load, openLoad, requestOctets } from './harness/load.ts';
@@ -54,7 +54,7 @@ export async function run(options: BenchOptions): Promise<readonly Row[]> {
 /** One rule again and again, all rules in turn, and one rule while rules are written. */
 function mixesOf({ domains, key }: Installation): readonly Mix[] {
   const places = domains.flatMap(({ domain, rules }) =>
-    rules.map(({ type, id }) => `/domains/${domain.name}/rules/${ruleSlug(type)}/${id}`),
+    rules.map(({ type, id }) => `/domains/${domain.name}/${typePath(type)}/${id}`),
   );
   const [{ domain, rules }] = domains as [Placed];
   const drop = rules.find(({ type }) => type === 'drop')!;

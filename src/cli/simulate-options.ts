@@ -58,7 +58,10 @@ export function requestOptions(command: Command): Command {
       '--cleared <ref>',
       'a challenge already solved, such as captcha/9 or captcha/<key>; may be repeated',
       gather,
-    );
+    )
+    .option('--consumer <username>', 'the consumer of a gateway that the request has valid credentials of')
+    .option('--claim <name=value>', 'a claim of its token; may be repeated', gather)
+    .option('--scope <scope>', 'a scope of its token; may be repeated', gather);
   // Hidden in the help: they exist only so that commander accepts them.
   for (const flag of ['--request <method>', '--data-raw <text>', '--data-binary <text>', '-u, --user <user>'])
     command.addOption(new Option(flag).hideHelp());

@@ -16,7 +16,7 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ...['vocabulary', 'diagnostics', 'text', 'octets', 'regex', 'addresses', 'paths', 'platform', 'http'],
     ...['buffers', 'storage', 'telemetry'],
   ],
-  rules: ['model', 'files'],
+  rules: ['model', 'openapi', 'files'],
   engine: [
     ...['plan', 'waf/octets', 'waf/operators', 'waf/transformations', 'waf/patterns', 'waf/detectors'],
     ...['waf/request', 'evaluator', 'counts', 'classification', 'waf/load', 'waf/seclang'],

@@ -29,7 +29,9 @@ const OTHERS: Readonly<Record<string, string>> = {
   'cli/open-signatures.ts': 'signatures are opened if a waf rule needs them',
   'cli/remote/remote-domain.ts': 'lists of error pages lack their HTML',
   'cli/simulate-options.ts': 'origins of a pool that are said to be down',
+  'control/accounts/entitlements.ts': 'a feature of plans that is for gateways alone',
   'control/accounts/tiers.ts': 'which types each tier sells',
+  'control/api/routes/gateways.ts': 'operations and documents of gateways',
   'control/api/routes/rules.ts':
     'HTML of error pages in a column of its own; the www record of a canonical redirect',
   'control/api/rules/read.ts': "the budget of addresses of drop rules; the country of a route's origin",

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ruleSlug } from '../../src/base/vocabulary/vocabulary.ts';
+import { typePath } from '../../src/base/vocabulary/vocabulary.ts';
 import type { DecisionLine } from '../../src/edge/proxy/log/line.ts';
 import { builtCli } from '../support/built.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
@@ -73,7 +73,7 @@ async function publish(port: number): Promise<void> {
     expect([status, text]).toEqual([200, expect.anything()]);
   }
   for (const { type, body } of siteRules(port)) {
-    const path = `/domains/shop.test/rules/${ruleSlug(type)}/`;
+    const path = `/domains/shop.test/${typePath(type)}/`;
     const made = await server.call('POST', path, body);
     expect([made.status, made.text]).toEqual([200, expect.anything()]);
     ruleNames.push(`${type}/${(made.body as { id: number }).id}`);

@@ -1,6 +1,6 @@
 /** Conditions of rules over the API, on a real server and both databases: writes, answers, tags of rules that exist. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RULE_TYPES, type RuleType, ruleSlug } from '../../src/base/vocabulary/vocabulary.ts';
+import { RULE_TYPES, type RuleType, typePath } from '../../src/base/vocabulary/vocabulary.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { testDatabases } from '../support/databases.ts';
@@ -30,7 +30,7 @@ describe.each(testDatabases())('conditions on $kind', (database) => {
   });
   afterAll(() => api.close());
 
-  const path = (type: RuleType): string => `/rules/${ruleSlug(type)}/`;
+  const path = (type: RuleType): string => `/${typePath(type)}/`;
   const make = async (type: RuleType, fields: object): Promise<number> => {
     const made = await subject.ask('POST', path(type), fields);
     expect(made.status, made.text).toBe(200);

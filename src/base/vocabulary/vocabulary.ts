@@ -69,9 +69,10 @@ export const ALWAYS_ENFORCED: readonly RuleType[] = ['cache'];
 /** The types whose path segment has an underscore (API document, "Edge rules"). */
 const UNDERSCORED: readonly RuleType[] = ['origin_route', 'origin_pool'];
 
-/** The path segment of a rule type in the API: `bot_route` → `bot-route`. */
-export function ruleSlug(type: RuleType): string {
-  return UNDERSCORED.includes(type) ? type : type.replaceAll('_', '-');
+/** The path of the rules of a type in the API, below its domain: `bot_route` → `rules/bot-route`, `gateway` → `gateways`. */
+export function typePath(type: RuleType): string {
+  if (type === 'gateway') return 'gateways';
+  return `rules/${UNDERSCORED.includes(type) ? type : type.replaceAll('_', '-')}`;
 }
 
 /**

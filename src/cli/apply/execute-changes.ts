@@ -195,6 +195,9 @@ const REMOVED: Fields = {
   headers: false,
   request: {},
   response: {},
+  default_plan: null,
+  cors: null,
+  upstream_headers: null,
 };
 
 /** What removes the optional fields that a stored rule has and the desired one lacks: an update leaves fields that it does not name. */

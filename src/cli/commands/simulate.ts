@@ -91,6 +91,9 @@ const ONE_REQUEST = [
   'ja4',
   'ja4h',
   'cleared',
+  'consumer',
+  'claim',
+  'scope',
   'counted',
   'status',
   'why',
@@ -263,6 +266,7 @@ Each line of --requests is one JSON object; a field that is left out is unknown:
   body       text
   now        milliseconds since the epoch
   cleared    challenges already solved: ["captcha/9"]
+  identity   whose request it is: {"consumer":"acme","scopes":["read"],"claims":{"sub":"7"}}
 
 With --json each answer is a line {"format": "edgeplan.simulation/v1", "line", "request", "decision"}, or with
 "error" in place of the last two.`;

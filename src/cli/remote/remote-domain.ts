@@ -1,7 +1,7 @@
 /** Reads a domain of a server over the API. */
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { MAX_NAMED_ENTRIES } from '../../base/vocabulary/limits.ts';
-import { type ListKind, RULE_TYPES, ruleSlug } from '../../base/vocabulary/vocabulary.ts';
+import { type ListKind, RULE_TYPES, typePath } from '../../base/vocabulary/vocabulary.ts';
 import { SETTING_NAMES } from '../../rules/model/domain.ts';
 import { readEntries } from '../../rules/model/lists.ts';
 import { parseRecord, parseRule } from '../../rules/model/parse.ts';
@@ -63,7 +63,7 @@ export function listPath(domain: string, name = ''): string {
 
 /** The path of the rules of a type, or of one of them. */
 export function rulePath(domain: string, type: Rule['type'], id?: number): string {
-  return domainPath(domain, `/rules/${ruleSlug(type)}/${id ?? ''}`);
+  return domainPath(domain, `/${typePath(type)}/${id ?? ''}`);
 }
 
 /**
@@ -73,11 +73,17 @@ export function rulePath(domain: string, type: Rule['type'], id?: number): strin
 export async function readRemote(domain: string, options: ServerAccess): Promise<RemoteDomain> {
   const get = async (path: string): Promise<unknown> =>
     (await callApi(options, { method: 'GET', path })).body;
+  const known = async (path: string): Promise<unknown> =>
+    get(path).catch((error: unknown) => {
+      // An earlier server does not have this type of rules.
+      if (error instanceof ServerRefusal && error.status === 404) return [];
+      throw error;
+    });
   const detail = (await getDomain(domain, options)) as Fields;
   const records = (await get(recordPath(domain))) as readonly unknown[];
   const rules: Rule[] = [];
   for (const type of RULE_TYPES) {
-    for (const listed of (await get(rulePath(domain, type))) as readonly Fields[]) {
+    for (const listed of (await known(rulePath(domain, type))) as readonly Fields[]) {
       const id = Number(listed['id']);
       const whole = type === 'error_page' ? ((await get(rulePath(domain, type, id))) as Fields) : listed;
       rules.push(readRule(type, whole));

@@ -151,7 +151,9 @@ export function refuseFeature(entitlements: Entitlements, feature: Feature): str
 export function checkRuleType(type: RuleType): EntitlementCheck {
   return async ({ tx, domain, entitlements }) => {
     const given = await entitlements();
-    const closed = refuseFeature(given, 'rules_enabled');
+    const closed =
+      refuseFeature(given, 'rules_enabled') ??
+      (type === 'gateway' ? refuseFeature(given, 'gateways_enabled') : null);
     if (closed !== null) return closed;
     const { plan_slug: plan, disabled_rule_types: disabled, max_rules_per_set: most } = given;
     if (disabled.includes(type))

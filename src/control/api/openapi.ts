@@ -175,6 +175,7 @@ function documentBody({ body }: ApiRoute): {
 } {
   if (body === undefined) return {};
   if (body.kind === 'text') return { body: z.string(), consumes: body.types };
+  if (body.kind === 'large' && body.types !== undefined) return { body: body.schema, consumes: body.types };
   return { body: body.schema };
 }
 

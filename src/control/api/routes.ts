@@ -14,6 +14,7 @@ import * as life from './routes/domain-lifecycle.ts';
 import * as domains from './routes/domains.ts';
 import { features } from './routes/features.ts';
 import * as feed from './routes/feed.ts';
+import { GATEWAY_ROUTES } from './routes/gateways.ts';
 import * as invitations from './routes/invitations.ts';
 import { LIST_FEED_ROUTES } from './routes/list-feeds.ts';
 import { LIST_ROUTES } from './routes/lists.ts';
@@ -83,11 +84,12 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'PUT', path: '/domains/{domain}/records/{recordId}', permission: 'records.edit', ...records.update },
   { method: 'DELETE', path: '/domains/{domain}/records/{recordId}', permission: 'records.edit', ...records.remove },
 
-  // Edge rules: ten operations for each of the thirteen types
+  // Edge rules: ten operations for each type; those of gateways are at `gateways/`
   { method: 'GET', path: '/domains/{domain}/rules/', permission: 'domain.view', hides: true, ...listEveryType },
   { method: 'GET', path: '/domains/{domain}/rules/hits/', permission: 'domain.view', hides: true, ...hits },
   ...RULE_TYPES.flatMap(ruleRoutes),
   ...RULE_TYPES.flatMap(ruleBatchRoutes),
+  ...GATEWAY_ROUTES,
 
   // Named lists
   ...LIST_ROUTES,

@@ -90,7 +90,8 @@ function bodyOf({ body: wanted }: ApiRoute, sent: SentBody | null): unknown {
     throw badRequest('this request takes no body');
   }
   if (sent === null) throw badRequest('the body is missing');
-  const types = wanted.kind === 'text' ? wanted.types : ['application/json'];
+  const isText = wanted.kind === 'text' || wanted.kind === 'large';
+  const { types = ['application/json'] } = isText ? wanted : {};
   if (!types.includes(sent.type)) {
     const named = types.map((type) => `\`${type}\``).join(' or ');
     throw new Refusal(415, `the content type must be ${named}`);

@@ -20,7 +20,7 @@ import { answerRefusal, answerUnparsed, DATA_HEADERS } from './answer.ts';
 import type { AnswerKind, NoteAnswer } from './health-listener.ts';
 import { rateLimitHeaders, requestId } from './operation/answer-fields.ts';
 import { type ApiAdmission, admit, admitCaller, allowHeader, refuseRoute } from './operation/checks.ts';
-import { createLargeBodies, type LargeBodies, mayBeLarge } from './operation/large-bodies.ts';
+import { createLargeBodies, type LargeBodies, mayBeLarge, YAML_TYPES } from './operation/large-bodies.ts';
 import {
   CHECK_CONNECTIONS_MS,
   HEADERS_TIMEOUT_MS,
@@ -325,12 +325,13 @@ function readBodies(app: FastifyInstance): void {
       },
     );
   }
-  for (const type of ['text/dns', 'text/plain']) {
+  for (const type of ['text/dns', 'text/plain', ...YAML_TYPES]) {
     app.addContentTypeParser(
       type,
       { parseAs: 'buffer' },
       async (request: FastifyRequest, octets: unknown) => {
         refuseEncoded(request);
+        if (takesLarge(request)) return (octets as Buffer).length === 0 ? null : { type, value: octets };
         const value = readUtf8(octets as Buffer);
         if (value === null) throw badRequest('the body must be valid UTF-8');
         return { type, value };

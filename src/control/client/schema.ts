@@ -799,6 +799,98 @@ export interface paths {
         readonly patch: operations["patchDomainRulesRateLimitByRuleIdToggle"];
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/gateways/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type gateway in evaluation order: all, or page by page
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainGateways"];
+        readonly put?: never;
+        /**
+         * Add a rule of type gateway
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
+         */
+        readonly post: operations["postDomainGateways"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/gateways/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type gateway a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainGatewaysReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/gateways/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type gateway
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainGatewaysByRuleId"];
+        /**
+         * Change a rule of type gateway; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainGatewaysByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type gateway
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainGatewaysByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/gateways/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type gateway on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainGatewaysByRuleIdToggle"];
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/rules/waf/": {
         readonly parameters: {
             readonly query?: never;
@@ -1867,6 +1959,66 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/gateways/batch-create": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Add rules of type gateway, at most 100; each by itself, and 200 even when some fail
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
+         */
+        readonly post: operations["postDomainGatewaysBatchCreate"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/gateways/batch-update": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Change rules of type gateway, at most 100; each by itself, and 200 even when some fail
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly post: operations["postDomainGatewaysBatchUpdate"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/gateways/batch-delete": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Delete rules of type gateway, at most 100; 200 even when some are not there
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly post: operations["postDomainGatewaysBatchDelete"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/rules/waf/batch-create": {
         readonly parameters: {
             readonly query?: never;
@@ -2401,6 +2553,74 @@ export interface paths {
          * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
          */
         readonly post: operations["postDomainRulesHeadersBatchDelete"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/gateways/{ruleId}/operations/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The operations of a gateway, of the document and others
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainGatewaysByRuleIdOperations"];
+        /**
+         * Replace the operations of a gateway, those of its document too
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainGatewaysByRuleIdOperations"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/gateways/{ruleId}/schema": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The OpenAPI document of a gateway, as it was sent
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainGatewaysByRuleIdSchema"];
+        /**
+         * Replace the OpenAPI document of a gateway, and the operations that it describes
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainGatewaysByRuleIdSchema"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/gateways/{ruleId}/schema/check": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Check an OpenAPI document: its mistakes, and which operations of the gateway it would change
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly post: operations["postDomainGatewaysByRuleIdSchemaCheck"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -5495,7 +5715,7 @@ export interface components {
             /** @description the longest time that a response may be cached, days */
             readonly max_cache_ttl_days: number;
             /** @description types of which no rule can be created; existing rules stay in effect */
-            readonly disabled_rule_types: readonly ("drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page" | "headers")[];
+            readonly disabled_rule_types: readonly ("drop" | "fingerprint" | "bot_route" | "rate_limit" | "gateway" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page" | "headers")[];
             /** @description whether gateways may be used */
             readonly gateways_enabled: boolean;
             /** @description whether logs may be used */
@@ -5688,6 +5908,468 @@ export interface components {
              * @enum {string}
              */
             readonly action?: "drop" | "challenge" | "tag";
+        };
+        readonly GatewayOperations: {
+            /**
+             * @description what the API has; of several templates that match a path, the most literal one wins, segment by segment. Empty: every path and method
+             * @default []
+             */
+            readonly operations?: readonly {
+                /** @description name of the operation in logs, and in `acl` of consumers; unique in its gateway */
+                readonly operation_id?: string;
+                /** @description methods of the operation; HEAD is answered as GET where no operation lists it */
+                readonly methods: readonly string[];
+                /** @description path below `base_path`; `{name}` is any text of one segment */
+                readonly path: string;
+                /** @description scopes that the token or the consumer must have, all of them */
+                readonly scopes?: readonly string[];
+                /** @description groups of operations, which `acl` of consumers may name */
+                readonly tags?: readonly string[];
+                /**
+                 * @description `none`: the operation needs no credentials, and those that are not valid count as absent
+                 * @enum {string}
+                 */
+                readonly auth?: "required" | "none";
+                /**
+                 * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
+                 * @enum {string}
+                 */
+                readonly source?: "manual" | "schema" | "discovered";
+            }[];
+        };
+        readonly GatewayRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "gateway";
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
+            readonly enabled: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditions"];
+            /** @description label, which `WWW-Authenticate` names as the realm */
+            readonly name: string;
+            /** @description path whose requests, with those below it, come to the gateway; of several gateways the longest wins */
+            readonly base_path: string;
+            /** @description the credentials that requests need */
+            readonly auth: {
+                /**
+                 * @description `any`: one of the kinds of credentials below; `all`: each of them, of one consumer; `none`: requests need no credentials, and those that are not valid count as absent
+                 * @enum {string}
+                 */
+                readonly require: "any" | "all" | "none";
+                /** @description API keys of consumers */
+                readonly api_key?: {
+                    /** @description where requests have the key */
+                    readonly sources: readonly {
+                        /**
+                         * @description where the key is
+                         * @enum {string}
+                         */
+                        readonly in: "header" | "query" | "cookie";
+                        /** @description name of the header, the query parameter or the cookie */
+                        readonly name: string;
+                    }[];
+                    /** @description whether the key is removed from what the origin gets */
+                    readonly hide: boolean;
+                };
+                /** @description JSON Web Tokens (RFC 7519) */
+                readonly jwt?: {
+                    /** @description names of the token issuers of the domain whose tokens are taken */
+                    readonly issuers: readonly string[];
+                };
+            };
+            /** @description what the API has; of several templates that match a path, the most literal one wins, segment by segment. Empty: every path and method */
+            readonly operations: readonly {
+                /** @description name of the operation in logs, and in `acl` of consumers; unique in its gateway */
+                readonly operation_id?: string;
+                /** @description methods of the operation; HEAD is answered as GET where no operation lists it */
+                readonly methods: readonly string[];
+                /** @description path below `base_path`; `{name}` is any text of one segment */
+                readonly path: string;
+                /** @description scopes that the token or the consumer must have, all of them */
+                readonly scopes?: readonly string[];
+                /** @description groups of operations, which `acl` of consumers may name */
+                readonly tags?: readonly string[];
+                /**
+                 * @description `none`: the operation needs no credentials, and those that are not valid count as absent
+                 * @enum {string}
+                 */
+                readonly auth?: "required" | "none";
+                /**
+                 * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
+                 * @enum {string}
+                 */
+                readonly source?: "manual" | "schema" | "discovered";
+            }[];
+            /**
+             * @description requests that no operation describes: `block` answers 404, or 405 for another method; `log` and `pass` forward them with valid credentials, `log` with a reason in the log
+             * @enum {string}
+             */
+            readonly on_unknown_operation: "block" | "log" | "pass";
+            /** @description usage plan of consumers without one of their own, and of requests without a consumer, by address */
+            readonly default_plan?: string;
+            /** @description what pages of other origins may do (Fetch standard, CORS protocol); absent: preflights are ordinary requests */
+            readonly cors?: {
+                /** @description origins of pages that may call; `*` is every one, `https://*.example.com` those of names below */
+                readonly allow_origins: readonly string[];
+                /** @description methods that pages may use; default: those of the operations of the path */
+                readonly allow_methods?: readonly string[];
+                /** @description headers that pages may send; default: `Authorization`, `Content-Type` and those that have API keys */
+                readonly allow_headers?: readonly string[];
+                /** @description headers of responses that pages may read */
+                readonly expose_headers?: readonly string[];
+                /** @description whether pages may send cookies and client certificates */
+                readonly allow_credentials: boolean;
+                /** @description seconds for which browsers store the answer to a preflight */
+                readonly max_age_sec: number;
+            };
+            /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it */
+            readonly upstream_headers?: {
+                /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
+                readonly set?: {
+                    readonly [key: string]: string;
+                };
+                /** @description fields that are added to those of the same name: values as of `set`; one with an unknown fact adds nothing */
+                readonly add?: {
+                    readonly [key: string]: string;
+                };
+                /** @description names of fields to remove */
+                readonly remove?: readonly string[];
+            };
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly GatewayRuleCreate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
+            readonly priority?: number;
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
+            readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
+            /**
+             * @description label, which `WWW-Authenticate` names as the realm
+             * @default
+             */
+            readonly name?: string;
+            /**
+             * @description path whose requests, with those below it, come to the gateway; of several gateways the longest wins
+             * @default /
+             */
+            readonly base_path?: string;
+            /** @description the credentials that requests need */
+            readonly auth: {
+                /**
+                 * @description `any`: one of the kinds of credentials below; `all`: each of them, of one consumer; `none`: requests need no credentials, and those that are not valid count as absent
+                 * @default any
+                 * @enum {string}
+                 */
+                readonly require?: "any" | "all" | "none";
+                /** @description API keys of consumers */
+                readonly api_key?: {
+                    /** @description where requests have the key */
+                    readonly sources: readonly {
+                        /**
+                         * @description where the key is
+                         * @enum {string}
+                         */
+                        readonly in: "header" | "query" | "cookie";
+                        /** @description name of the header, the query parameter or the cookie */
+                        readonly name: string;
+                    }[];
+                    /**
+                     * @description whether the key is removed from what the origin gets
+                     * @default true
+                     */
+                    readonly hide?: boolean;
+                };
+                /** @description JSON Web Tokens (RFC 7519) */
+                readonly jwt?: {
+                    /** @description names of the token issuers of the domain whose tokens are taken */
+                    readonly issuers: readonly string[];
+                };
+            };
+            /**
+             * @description what the API has; of several templates that match a path, the most literal one wins, segment by segment. Empty: every path and method
+             * @default []
+             */
+            readonly operations?: readonly {
+                /** @description name of the operation in logs, and in `acl` of consumers; unique in its gateway */
+                readonly operation_id?: string;
+                /** @description methods of the operation; HEAD is answered as GET where no operation lists it */
+                readonly methods: readonly string[];
+                /** @description path below `base_path`; `{name}` is any text of one segment */
+                readonly path: string;
+                /** @description scopes that the token or the consumer must have, all of them */
+                readonly scopes?: readonly string[];
+                /** @description groups of operations, which `acl` of consumers may name */
+                readonly tags?: readonly string[];
+                /**
+                 * @description `none`: the operation needs no credentials, and those that are not valid count as absent
+                 * @enum {string}
+                 */
+                readonly auth?: "required" | "none";
+                /**
+                 * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
+                 * @enum {string}
+                 */
+                readonly source?: "manual" | "schema" | "discovered";
+            }[];
+            /**
+             * @description requests that no operation describes: `block` answers 404, or 405 for another method; `log` and `pass` forward them with valid credentials, `log` with a reason in the log
+             * @default block
+             * @enum {string}
+             */
+            readonly on_unknown_operation?: "block" | "log" | "pass";
+            /** @description usage plan of consumers without one of their own, and of requests without a consumer, by address */
+            readonly default_plan?: string;
+            /** @description what pages of other origins may do (Fetch standard, CORS protocol); absent: preflights are ordinary requests */
+            readonly cors?: {
+                /** @description origins of pages that may call; `*` is every one, `https://*.example.com` those of names below */
+                readonly allow_origins: readonly string[];
+                /** @description methods that pages may use; default: those of the operations of the path */
+                readonly allow_methods?: readonly string[];
+                /** @description headers that pages may send; default: `Authorization`, `Content-Type` and those that have API keys */
+                readonly allow_headers?: readonly string[];
+                /** @description headers of responses that pages may read */
+                readonly expose_headers?: readonly string[];
+                /**
+                 * @description whether pages may send cookies and client certificates
+                 * @default false
+                 */
+                readonly allow_credentials?: boolean;
+                /**
+                 * @description seconds for which browsers store the answer to a preflight
+                 * @default 600
+                 */
+                readonly max_age_sec?: number;
+            };
+            /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it */
+            readonly upstream_headers?: {
+                /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
+                readonly set?: {
+                    readonly [key: string]: string;
+                };
+                /** @description fields that are added to those of the same name: values as of `set`; one with an unknown fact adds nothing */
+                readonly add?: {
+                    readonly [key: string]: string;
+                };
+                /** @description names of fields to remove */
+                readonly remove?: readonly string[];
+            };
+        };
+        readonly GatewayRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
+            readonly enabled?: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority?: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included, and `@name` is a list of hosts; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            readonly conditions?: components["schemas"]["RuleConditionsWrite"];
+            /** @description label, which `WWW-Authenticate` names as the realm */
+            readonly name?: string;
+            /** @description path whose requests, with those below it, come to the gateway; of several gateways the longest wins */
+            readonly base_path?: string;
+            /** @description the credentials that requests need */
+            readonly auth?: {
+                /**
+                 * @description `any`: one of the kinds of credentials below; `all`: each of them, of one consumer; `none`: requests need no credentials, and those that are not valid count as absent
+                 * @enum {string}
+                 */
+                readonly require?: "any" | "all" | "none";
+                /** @description API keys of consumers */
+                readonly api_key?: {
+                    /** @description where requests have the key */
+                    readonly sources?: readonly {
+                        /**
+                         * @description where the key is
+                         * @enum {string}
+                         */
+                        readonly in: "header" | "query" | "cookie";
+                        /** @description name of the header, the query parameter or the cookie */
+                        readonly name: string;
+                    }[];
+                    /** @description whether the key is removed from what the origin gets */
+                    readonly hide?: boolean;
+                };
+                /** @description JSON Web Tokens (RFC 7519) */
+                readonly jwt?: {
+                    /** @description names of the token issuers of the domain whose tokens are taken */
+                    readonly issuers?: readonly string[];
+                };
+            };
+            /** @description what the API has; of several templates that match a path, the most literal one wins, segment by segment. Empty: every path and method */
+            readonly operations?: readonly {
+                /** @description name of the operation in logs, and in `acl` of consumers; unique in its gateway */
+                readonly operation_id?: string;
+                /** @description methods of the operation; HEAD is answered as GET where no operation lists it */
+                readonly methods: readonly string[];
+                /** @description path below `base_path`; `{name}` is any text of one segment */
+                readonly path: string;
+                /** @description scopes that the token or the consumer must have, all of them */
+                readonly scopes?: readonly string[];
+                /** @description groups of operations, which `acl` of consumers may name */
+                readonly tags?: readonly string[];
+                /**
+                 * @description `none`: the operation needs no credentials, and those that are not valid count as absent
+                 * @enum {string}
+                 */
+                readonly auth?: "required" | "none";
+                /**
+                 * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
+                 * @enum {string}
+                 */
+                readonly source?: "manual" | "schema" | "discovered";
+            }[];
+            /**
+             * @description requests that no operation describes: `block` answers 404, or 405 for another method; `log` and `pass` forward them with valid credentials, `log` with a reason in the log
+             * @enum {string}
+             */
+            readonly on_unknown_operation?: "block" | "log" | "pass";
+            /** @description usage plan of consumers without one of their own, and of requests without a consumer, by address */
+            readonly default_plan?: string;
+            /** @description what pages of other origins may do (Fetch standard, CORS protocol); absent: preflights are ordinary requests */
+            readonly cors?: {
+                /** @description origins of pages that may call; `*` is every one, `https://*.example.com` those of names below */
+                readonly allow_origins?: readonly string[];
+                /** @description methods that pages may use; default: those of the operations of the path */
+                readonly allow_methods?: readonly string[];
+                /** @description headers that pages may send; default: `Authorization`, `Content-Type` and those that have API keys */
+                readonly allow_headers?: readonly string[];
+                /** @description headers of responses that pages may read */
+                readonly expose_headers?: readonly string[];
+                /** @description whether pages may send cookies and client certificates */
+                readonly allow_credentials?: boolean;
+                /** @description seconds for which browsers store the answer to a preflight */
+                readonly max_age_sec?: number;
+            };
+            /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it */
+            readonly upstream_headers?: {
+                /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
+                readonly set?: {
+                    readonly [key: string]: string;
+                };
+                /** @description fields that are added to those of the same name: values as of `set`; one with an unknown fact adds nothing */
+                readonly add?: {
+                    readonly [key: string]: string;
+                };
+                /** @description names of fields to remove */
+                readonly remove?: readonly string[];
+            };
+        };
+        readonly GatewaySchemaCheck: {
+            /** @description whether the document can be stored; otherwise `diagnostics` has the errors */
+            readonly valid: boolean;
+            /** @description version of OpenAPI; null where the document is not valid */
+            readonly openapi: string | null;
+            /** @description paths of `servers`: a hint for `base_path` */
+            readonly base_paths: readonly string[];
+            /** @description how many the document describes */
+            readonly operations: number;
+            /** @description such as `GET /orders/{id}` */
+            readonly added: readonly string[];
+            /** @description such as `GET /orders/{id}` */
+            readonly removed: readonly string[];
+            /** @description such as `GET /orders/{id}` */
+            readonly changed: readonly string[];
+            /** @description left out, since an operation of another source has method and path */
+            readonly overridden: readonly string[];
+            readonly diagnostics: readonly {
+                /** @enum {string} */
+                readonly severity: "error" | "warning" | "info";
+                readonly code: string;
+                /** @description place in the document, such as `paths["/orders"].get` */
+                readonly path: string;
+                readonly message: string;
+                readonly found: string | null;
+                readonly remedy: string | null;
+                readonly line: number;
+                readonly column: number;
+            }[];
         };
         readonly HeadersRule: {
             readonly id: number;
@@ -5936,7 +6618,7 @@ export interface components {
                  * @description the type of the rule
                  * @enum {string}
                  */
-                readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page" | "headers";
+                readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "gateway" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page" | "headers";
                 /** @description the id of the rule */
                 readonly id: number;
                 /** @description requests that the rule matched, under dry_run too */
@@ -8356,7 +9038,7 @@ export interface components {
              * @description the type of the rule
              * @enum {string}
              */
-            readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page" | "headers";
+            readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "gateway" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page" | "headers";
             /** @description the id of the rule */
             readonly id: number;
             /** @description its first filters, so that people recognise it; empty: it has none */
@@ -10429,7 +11111,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": readonly (components["schemas"]["DropRule"] | components["schemas"]["FingerprintRule"] | components["schemas"]["BotRouteRule"] | components["schemas"]["RateLimitRule"] | components["schemas"]["WafRule"] | components["schemas"]["RedirectRule"] | components["schemas"]["CaptchaRule"] | components["schemas"]["RewriteRule"] | components["schemas"]["CacheRule"] | components["schemas"]["OriginRouteRule"] | components["schemas"]["OriginPoolRule"] | components["schemas"]["ErrorPageRule"] | components["schemas"]["HeadersRule"])[];
+                    readonly "application/json": readonly (components["schemas"]["DropRule"] | components["schemas"]["FingerprintRule"] | components["schemas"]["BotRouteRule"] | components["schemas"]["RateLimitRule"] | components["schemas"]["GatewayRule"] | components["schemas"]["WafRule"] | components["schemas"]["RedirectRule"] | components["schemas"]["CaptchaRule"] | components["schemas"]["RewriteRule"] | components["schemas"]["CacheRule"] | components["schemas"]["OriginRouteRule"] | components["schemas"]["OriginPoolRule"] | components["schemas"]["ErrorPageRule"] | components["schemas"]["HeadersRule"])[];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];
@@ -11719,6 +12401,334 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["RateLimitRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainGateways: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type gateway in evaluation order: all, or page by page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["GatewayRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainGateways: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "name": "orders",
+                 *       "base_path": "/v1",
+                 *       "auth": {
+                 *         "api_key": {
+                 *           "sources": [
+                 *             {
+                 *               "in": "header",
+                 *               "name": "X-Api-Key"
+                 *             }
+                 *           ]
+                 *         }
+                 *       },
+                 *       "operations": [
+                 *         {
+                 *           "operation_id": "listOrders",
+                 *           "methods": [
+                 *             "GET"
+                 *           ],
+                 *           "path": "/orders"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["GatewayRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type gateway */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GatewayRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainGatewaysReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description ids of all rules of the type, in their new order */
+                    readonly ids: readonly number[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type gateway a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["GatewayRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainGatewaysByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type gateway */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GatewayRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainGatewaysByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["GatewayRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type gateway; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GatewayRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainGatewaysByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type gateway */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainGatewaysByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type gateway on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GatewayRule"];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];
@@ -15120,6 +16130,147 @@ export interface operations {
             readonly 504: components["responses"]["NotPublishedInTime"];
         };
     };
+    readonly postDomainGatewaysBatchCreate: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description the new rules */
+                    readonly creates: readonly components["schemas"]["GatewayRuleCreate"][];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add rules of type gateway, at most 100; each by itself, and 200 even when some fail */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BatchCreateResult"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainGatewaysBatchUpdate: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description partial updates, each with the id of its rule */
+                    readonly updates: readonly ({
+                        /** @description id of the rule to change */
+                        readonly id: number;
+                    } & components["schemas"]["GatewayRuleUpdate"])[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Change rules of type gateway, at most 100; each by itself, and 200 even when some fail */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BatchResult"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainGatewaysBatchDelete: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description ids of the rules to delete */
+                    readonly ids: readonly number[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Delete rules of type gateway, at most 100; 200 even when some are not there */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BatchResult"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
     readonly postDomainRulesWafBatchCreate: {
         readonly parameters: {
             readonly query?: {
@@ -16387,6 +17538,276 @@ export interface operations {
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 503: components["responses"]["ServiceUnavailable"];
             readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainGatewaysByRuleIdOperations: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The operations of a gateway, of the document and others */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "operation_id": "listOrders",
+                     *         "methods": [
+                     *           "GET"
+                     *         ],
+                     *         "path": "/orders"
+                     *       }
+                     *     ]
+                     */
+                    readonly "application/json": readonly {
+                        /** @description name of the operation in logs, and in `acl` of consumers; unique in its gateway */
+                        readonly operation_id?: string;
+                        /** @description methods of the operation; HEAD is answered as GET where no operation lists it */
+                        readonly methods: readonly string[];
+                        /** @description path below `base_path`; `{name}` is any text of one segment */
+                        readonly path: string;
+                        /** @description scopes that the token or the consumer must have, all of them */
+                        readonly scopes?: readonly string[];
+                        /** @description groups of operations, which `acl` of consumers may name */
+                        readonly tags?: readonly string[];
+                        /**
+                         * @description `none`: the operation needs no credentials, and those that are not valid count as absent
+                         * @enum {string}
+                         */
+                        readonly auth?: "required" | "none";
+                        /**
+                         * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
+                         * @enum {string}
+                         */
+                        readonly source?: "manual" | "schema" | "discovered";
+                    }[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainGatewaysByRuleIdOperations: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["GatewayOperations"];
+            };
+        };
+        readonly responses: {
+            /** @description Replace the operations of a gateway, those of its document too */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "operation_id": "listOrders",
+                     *         "methods": [
+                     *           "GET"
+                     *         ],
+                     *         "path": "/orders"
+                     *       }
+                     *     ]
+                     */
+                    readonly "application/json": readonly {
+                        /** @description name of the operation in logs, and in `acl` of consumers; unique in its gateway */
+                        readonly operation_id?: string;
+                        /** @description methods of the operation; HEAD is answered as GET where no operation lists it */
+                        readonly methods: readonly string[];
+                        /** @description path below `base_path`; `{name}` is any text of one segment */
+                        readonly path: string;
+                        /** @description scopes that the token or the consumer must have, all of them */
+                        readonly scopes?: readonly string[];
+                        /** @description groups of operations, which `acl` of consumers may name */
+                        readonly tags?: readonly string[];
+                        /**
+                         * @description `none`: the operation needs no credentials, and those that are not valid count as absent
+                         * @enum {string}
+                         */
+                        readonly auth?: "required" | "none";
+                        /**
+                         * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
+                         * @enum {string}
+                         */
+                        readonly source?: "manual" | "schema" | "discovered";
+                    }[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainGatewaysByRuleIdSchema: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The OpenAPI document of a gateway, as it was sent */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/yaml": string;
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainGatewaysByRuleIdSchema: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        /** @description an OpenAPI document, 3.0 or later, as YAML or JSON */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": string;
+                readonly "application/yaml": string;
+                readonly "application/x-yaml": string;
+                readonly "text/yaml": string;
+                readonly "text/x-yaml": string;
+                readonly "text/plain": string;
+            };
+        };
+        readonly responses: {
+            /** @description Replace the OpenAPI document of a gateway, and the operations that it describes */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GatewaySchemaCheck"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainGatewaysByRuleIdSchemaCheck: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        /** @description an OpenAPI document, 3.0 or later, as YAML or JSON */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": string;
+                readonly "application/yaml": string;
+                readonly "application/x-yaml": string;
+                readonly "text/yaml": string;
+                readonly "text/x-yaml": string;
+                readonly "text/plain": string;
+            };
+        };
+        readonly responses: {
+            /** @description Check an OpenAPI document: its mistakes, and which operations of the gateway it would change */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GatewaySchemaCheck"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
         };
     };
     readonly getDomainLists: {
@@ -18248,7 +19669,7 @@ export interface operations {
                         readonly octets: number;
                         readonly rules: readonly {
                             /** @enum {string} */
-                            readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page" | "headers";
+                            readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "gateway" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page" | "headers";
                             readonly id: number;
                             readonly hits: number;
                         }[];

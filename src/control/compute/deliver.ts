@@ -53,6 +53,7 @@ import type {
   ZoneProblem,
 } from './job.ts';
 import { readListBody } from './read-list.ts';
+import { readSchema } from './read-schema.ts';
 
 /** What a thread answers to a job. */
 export type JobDelivery =
@@ -99,6 +100,8 @@ function resultOf(job: Job, snapshots: Snapshots): JobResults[JobKind] | Promise
       return readListBody(job);
     case 'list_feed':
       return readFeedBody(job);
+    case 'schema':
+      return readSchema(job);
     case 'hits':
       return hitsPage(job, snapshots);
     case 'traffic':

@@ -3,9 +3,11 @@
  * octets, which can be posted.
  */
 import type { COMPUTE_FAULT_CODES } from '../../base/diagnostics/codes/faults.ts';
+import type { Severity } from '../../base/diagnostics/severity.ts';
 import type { ListKind } from '../../base/vocabulary/vocabulary.ts';
 import type { Dimension, TopKind } from '../../engine/counts/counts.ts';
 import type { DnsRecord, EntryList } from '../../rules/model/types.ts';
+import type { SchemaOperation } from '../../rules/openapi/path-items.ts';
 import type { SignaturesNote } from '../../workbench/simulation/document.ts';
 import type { SimulatedRequest } from '../../workbench/simulation/simulate.ts';
 import type { FeedBody, ReadFeedBody } from '../lists/feed/read-feed.ts';
@@ -112,6 +114,13 @@ export interface ListFeedJob extends FeedBody {
   readonly kind: 'list_feed';
 }
 
+/** Reads the OpenAPI document of a gateway. */
+export interface SchemaJob {
+  readonly kind: 'schema';
+  /** YAML or JSON. */
+  readonly octets: Uint8Array;
+}
+
 /** Reads the hits of a domain's rules over a period. */
 export interface HitsJob extends AnswerPage {
   readonly kind: 'hits';
@@ -163,6 +172,7 @@ export type Job =
   | ZoneJob
   | ListJob
   | ListFeedJob
+  | SchemaJob
   | HitsJob
   | TrafficJob
   | TopJob
@@ -183,6 +193,7 @@ export const LANE_OF: Readonly<Record<JobKind, Lane>> = {
   zone: 'long',
   list: 'short',
   list_feed: 'short',
+  schema: 'long',
   hits: 'short',
   traffic: 'short',
   top: 'short',
@@ -216,6 +227,30 @@ export interface ReadZoneFile {
   /** Of those, lines without which nothing is lost. */
   readonly needless: number;
 }
+
+/** A diagnostic of a document, with its place in the text; both count from 1. */
+export interface SchemaNote {
+  readonly severity: Severity;
+  readonly code: string;
+  readonly path: string;
+  readonly message: string;
+  readonly found: string | null;
+  readonly remedy: string | null;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The operations of an OpenAPI document, or why it is refused. */
+export type ReadSchema = { readonly diagnostics: readonly SchemaNote[] } & (
+  | { readonly ok: false }
+  | {
+      readonly ok: true;
+      /** `openapi` of the document. */
+      readonly version: string;
+      readonly basePaths: readonly string[];
+      readonly operations: readonly SchemaOperation[];
+    }
+);
 
 /** What was read from the body, or why it cannot be stored, as a sentence for the client. */
 export type ReadListBody =
@@ -279,6 +314,7 @@ export interface JobResults {
   readonly zone: ReadZoneFile;
   readonly list: ReadListBody;
   readonly list_feed: ReadFeedBody;
+  readonly schema: ReadSchema;
   readonly hits: ListPage;
   readonly traffic: string;
   readonly top: string;

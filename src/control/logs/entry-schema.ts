@@ -69,6 +69,18 @@ const REQUEST = z.object(
     ja4: TEXT.nullable().optional(),
     now: NUMBER.optional(),
     cleared: TEXTS.optional(),
+    identity: z
+      .object(
+        {
+          consumer: TEXT.nullable(),
+          verified: TEXTS.optional(),
+          scopes: TEXTS.optional(),
+          failure: WORD.optional(),
+        },
+        must('an object with a `consumer`'),
+      )
+      .optional()
+      .describe('whose request it is; claims of its token are not logged'),
   },
   must('an object with a `target`'),
 );
@@ -131,6 +143,18 @@ const DECISION = z.object(
       .nullable()
       .default(null),
     tags: TEXTS.default([]),
+    gateway: z
+      .object(
+        {
+          reason: WORD,
+          operation: TEXT.nullable(),
+          consumer: TEXT.nullable(),
+          failure: WORD.optional(),
+        },
+        must('an object with a `reason`'),
+      )
+      .optional()
+      .describe('what the gateway made of the request'),
   },
   must('an object with an `action`'),
 );

@@ -51,13 +51,12 @@ export function explainDecision(context: Context, explained: Explained): Trace {
   const account: Account = {
     ...explained,
     context,
-    exempt: refused !== 0 ? 0 : exemptionsOf(context.facts) | (pinnedBy === null ? 0 : EXEMPT.pinned),
+    exempt: refused !== 0 ? 0 : exemptionsOf(context.facts) | exemptionsBy(decision),
     ended: refused !== 0 ? 0 : PHASES.indexOf(endingPhase(decision)),
     matched: new Map(decision.matches.map((match) => [`${match.type}/${match.id}`, match])),
     pinnedBy,
   };
-  // A phase that runs last has nothing to report without rules.
-  const shown = PHASE_TABLE.filter((row) => row.runLast === null || hasRules(context.loaded.plan, row));
+  const shown = PHASE_TABLE.filter((row) => !row.isOptional || hasRules(context.loaded.plan, row));
   const phases = shown.map(({ name, types }): PhaseTrace => {
     const rules = refused === 0 ? types.flatMap((type) => typeRules(account, name, type)) : [];
     return { name, outcome: phaseOutcome(account, name), note: phaseNote(account, name), rules };
@@ -65,9 +64,15 @@ export function explainDecision(context: Context, explained: Explained): Trace {
   return { decision, facts: factsTrace(context, refused), phases };
 }
 
+/** The exemptions that matches have given. */
+function exemptionsBy({ gateway, matches }: Decision): number {
+  const pinned = matches.some(({ effect, mode }) => effect === 'alt_origin' && mode === 'enforce');
+  return (pinned ? EXEMPT.pinned : 0) | (gateway === undefined ? 0 : EXEMPT.admitted);
+}
+
 /** The trace of a request whose fields throw when they are read: no rule was evaluated. */
 export function explainUnread(decision: Decision): Trace {
-  const phases = PHASE_TABLE.filter(({ runLast }) => runLast === null).map(
+  const phases = PHASE_TABLE.filter(({ isOptional }) => !isOptional).map(
     ({ name }): PhaseTrace =>
       name === 'gate'
         ? { name, outcome: 'final', note: 'the request could not be read', rules: [] }
@@ -109,6 +114,7 @@ function exemption({ context, exempt, pinnedBy }: Account, name: Phase): string 
   const reasons = passedBy & exempt;
   if ((reasons & EXEMPT.acme) !== 0) return 'an ACME challenge passes this phase';
   if ((reasons & EXEMPT.pinned) !== 0) return `the origin is pinned by ${pinnedBy}, which passes this phase`;
+  if ((reasons & EXEMPT.admitted) !== 0) return 'a gateway has the request, which passes this phase';
   return reasons === 0 ? null : `verified ${botText(context)} passes this phase`;
 }
 

@@ -45,6 +45,8 @@ interface PhaseParts {
   readonly runWithoutRules?: (context: Context, run: Run) => boolean;
   /** Replaces `run` for a request that passes the phase. */
   readonly pass?: (context: Context, run: Run) => void;
+  /** Traces of plans without rules of the phase leave it out. */
+  readonly isOptional?: true;
   /** What a trace says that the phase did apart from its rules. */
   readonly note?: (context: Context, decision: Decision) => string | null;
 }
@@ -59,6 +61,7 @@ interface PhaseRow {
   readonly runLast: NonNullable<PhaseParts['runLast']> | null;
   readonly runWithoutRules: NonNullable<PhaseParts['run']> | null;
   readonly pass: NonNullable<PhaseParts['pass']> | null;
+  readonly isOptional: boolean;
   readonly note: NonNullable<PhaseParts['note']> | null;
 }
 
@@ -74,7 +77,7 @@ const PARTS: { readonly [P in Phase]: PhaseParts } = {
   fingerprint: { run: fingerprint },
   bot_route: { run: botRoute, passedBy: acme },
   rate_limit: { run: rateLimit, runWithoutRules: answerOwnPath, note: ownPathNote },
-  gateway: { run: gateway, passedBy: acme },
+  gateway: { run: gateway, passedBy: acme, isOptional: true },
   waf: { run: waf },
   redirect: { run: redirect, passedBy: acme | pinned },
   captcha: {
@@ -93,7 +96,7 @@ const PARTS: { readonly [P in Phase]: PhaseParts } = {
   },
   origin: { run: origin, runWithoutRules: originWithoutRules, note: recordNote },
   error_page: {},
-  headers: { runLast: headers },
+  headers: { runLast: headers, isOptional: true },
 };
 
 /** What a trace says of the rules of each type. */
@@ -117,7 +120,7 @@ export const EXPLANATIONS: { readonly [T in RuleType]: RuleExplanation } = {
 /** The phases in their order, which is that of their rule types. */
 export const PHASE_TABLE: readonly PhaseRow[] = PHASES.map((name) => ({
   ...{ name, types: RULE_TYPES.filter((type) => phaseOf(type) === name), passedBy: 0 },
-  ...{ run: null, runLast: null, runWithoutRules: null, pass: null, note: null },
+  ...{ run: null, runLast: null, runWithoutRules: null, pass: null, note: null, isOptional: false },
   ...PARTS[name],
 }));
 

@@ -22,6 +22,13 @@ export function phaseOf(type: RuleType): Phase {
 /** The names of the phases in the order of semantics §4. */
 export const PHASES: readonly Phase[] = ['gate', ...new Set(RULE_TYPES.map(phaseOf))];
 
+/** The number of a phase in semantics §4, where gateways are 4b. */
+export function phaseNumber(name: Phase): string {
+  const index = PHASES.indexOf(name);
+  const gateway = PHASES.indexOf('gateway');
+  return index === gateway ? `${index - 1}b` : String(index < gateway ? index : index - 1);
+}
+
 /**
  * `matched`: every filter passed and the rule was recorded. `skipped`: a filter failed. `not_reached`: the request was
  * decided before the rule. `conditional`: it depends on the response's status.

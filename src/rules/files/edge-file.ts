@@ -19,6 +19,7 @@ import { parseRuleSet } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { RuleSet } from '../model/types.ts';
 import { asList, placed, toFilePath } from './edge-diagnostics.ts';
+import { joinGateways } from './edge-gateways.ts';
 import { isListFile, readFileLists } from './edge-lists.ts';
 import { type EdgePart, joinParts, tooManyParts } from './edge-parts.ts';
 import { keysOf } from './keys.ts';
@@ -91,23 +92,32 @@ export type EdgeFile =
  * ```
  */
 export function readEdgeFile(text: string, name: string): EdgeFile {
-  return readEdge(readYaml(text, name), []);
+  return readEdge(readYaml(text, name), { lists: [], documents: [] });
+}
+
+/** The files beside an edge file that are no parts of it. */
+interface BesideFiles {
+  readonly lists: readonly EdgePart[];
+  /** OpenAPI documents. */
+  readonly documents: readonly EdgePart[];
 }
 
 /** Reads the octets of an edge file, of its parts and of the files of its lists, which must be UTF-8. Never throws. */
 export function readEdgeBytes(bytes: Uint8Array, name: string, files: readonly EdgePart[] = []): EdgeFile {
   const main = readYamlBytes(bytes, name);
-  const parts = files.filter((file) => !isListFile(file));
-  const lists = files.filter(isListFile);
+  const documents = files.filter(({ use }) => use === 'schema');
+  const others = files.filter(({ use }) => use === undefined);
+  const parts = others.filter((file) => !isListFile(file));
+  const beside = { lists: others.filter(isListFile), documents };
   const excess = tooManyParts(bytes, name, parts);
   if (excess !== null)
-    return readEdge({ ...main, value: undefined, diagnostics: [...main.diagnostics, excess] }, []);
+    return readEdge({ ...main, value: undefined, diagnostics: [...main.diagnostics, excess] }, beside);
   return readEdge(
     joinParts(
       main,
       parts.map((part) => readYamlBytes(part.octets, part.name)),
     ),
-    lists,
+    beside,
   );
 }
 
@@ -122,10 +132,11 @@ interface Lowering {
 }
 
 /** Checks that the file has a domain, then lowers, parses and names its rules. */
-function readEdge(yaml: YamlFile, listFiles: readonly EdgePart[]): EdgeFile {
+function readEdge(file: YamlFile, beside: BesideFiles): EdgeFile {
+  const { yaml, diagnostics: ofGateways, restate } = joinGateways(file, beside.documents);
   const lowering: Lowering = {
     yaml,
-    diagnostics: [...yaml.diagnostics],
+    diagnostics: [...yaml.diagnostics, ...ofGateways],
     rules: new Map(),
     records: new Map(),
   };
@@ -164,13 +175,13 @@ function readEdge(yaml: YamlFile, listFiles: readonly EdgePart[]): EdgeFile {
   checkFragment(yaml.value, lowering);
   const lowered = lower(yaml.value, lowering);
   const ruleKeys = new Map([...rules].flatMap(([id, { key }]) => (key === null ? [] : [[id, key]])));
-  const { lists, diagnostics: mistaken } = readFileLists(yaml, listFiles);
+  const { lists, diagnostics: mistaken } = readFileLists(yaml, beside.lists);
   diagnostics.push(...mistaken);
   const parsed = parseRuleSet(lowered, { ruleKeys, partial: sources.fragment, lists });
   for (const diagnostic of parsed.diagnostics) diagnostics.push(placed(diagnostic, yaml));
-  diagnostics.sort(byPlace);
-  const failed = diagnostics.some(({ severity }) => severity === 'error');
-  if (!parsed.ok || failed) return { ok: false, sources, diagnostics };
+  const stated = diagnostics.map((one) => ({ ...one, path: restate(one.path) })).sort(byPlace);
+  const failed = stated.some(({ severity }) => severity === 'error');
+  if (!parsed.ok || failed) return { ok: false, sources, diagnostics: stated };
   const keys = keysOf(parsed.ruleSet, {
     keyOf: (rule) => rules.get(rule)?.key ?? null,
     ruleIds: writtenIds(yaml.value['rules']),
@@ -178,7 +189,7 @@ function readEdge(yaml: YamlFile, listFiles: readonly EdgePart[]): EdgeFile {
   });
   const none = keys.rules.size === 0 && keys.records.size === 0;
   const ruleSet = none ? parsed.ruleSet : { ...parsed.ruleSet, keys };
-  return { ok: true, ruleSet, sources, diagnostics };
+  return { ok: true, ruleSet, sources, diagnostics: stated };
 }
 
 /** Whether plain data has a value at a path. */

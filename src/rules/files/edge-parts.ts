@@ -11,10 +11,12 @@ import { isMapping, type YamlFile } from './yaml.ts';
 export interface EdgePart {
   readonly name: string;
   readonly octets: Uint8Array;
+  /** The file is no part: it is an OpenAPI document that a gateway names. */
+  readonly use?: 'schema';
 }
 
 /** The lists that a part may have. */
-const LISTS = ['records', 'rules'] as const;
+const LISTS = ['records', 'rules', 'gateways'] as const;
 
 /** The entries of one file in a joined list. */
 interface Segment {
@@ -97,13 +99,14 @@ function checkPart(part: YamlFile): readonly Diagnostic[] {
     fields: Pick<Diagnostic, 'code' | 'message' | 'remedy'>,
   ) => ({ severity: 'error', path, at, ...fields }) as const;
   if (!isMapping(value)) {
-    const message = 'must be a mapping with `records` and `rules`';
+    const message = 'must be a mapping with `records`, `rules` and `gateways`';
     return [problem([], part.at([]), { code: 'invalid_file', message })];
   }
   return Object.keys(value).flatMap((key) => {
     if (!LISTS.some((list) => list === key)) {
       const message = 'must not be in a part of a domain';
-      const remedy = 'a part has `records` and `rules`; everything else belongs into the edge file';
+      const remedy =
+        'a part has `records`, `rules` and `gateways`; everything else belongs into the edge file';
       return [problem([key], part.keyAt([key]), { code: 'misplaced_field', message, remedy })];
     }
     const list = value[key];

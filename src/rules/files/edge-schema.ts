@@ -44,6 +44,14 @@ const RULE_RECORDS: JsonSchema = {
   description: 'names of the proxied records that the rule applies to, such as `shop` or `shop AAAA`',
   examples: [['shop', 'shop AAAA']],
 };
+/** What only gateways of files have: the document of their operations. */
+const GATEWAY_SCHEMA: JsonSchema = {
+  type: 'string',
+  pattern: '\\.(ya?ml|json)$',
+  description:
+    'OpenAPI document beside this file that has the operations; those in `operations` come before it',
+  examples: ['openapi.yaml'],
+};
 const RULE_TYPE: JsonSchema = { enum: [...RULE_TYPES], description: 'type of the rule', examples: ['drop'] };
 const FILE_ID: JsonSchema = {
   type: 'integer',
@@ -89,6 +97,13 @@ export function edgeFileSchema(): JsonSchema {
         items: listSchema(),
         description: 'lists that rules name as `@name`',
         examples: [[{ name: 'office', kind: 'ip', entries: ['203.0.113.0/24'] }]],
+      },
+      gateways: {
+        type: 'array',
+        maxItems: MAX_RULES,
+        items: { $ref: '#/definitions/gateway' },
+        description: 'rules of type `gateway`, which take API requests; `type` is left out',
+        examples: [[RULE_FORMS.gateway.example]],
       },
       rules: {
         type: 'array',
@@ -206,6 +221,7 @@ function ruleOfType(type: RuleType): JsonSchema {
       key: RULE_KEY,
       id: FILE_ID,
       records: RULE_RECORDS,
+      ...(type === 'gateway' ? { schema: GATEWAY_SCHEMA } : {}),
       ...(schema['properties'] as object),
     },
   };

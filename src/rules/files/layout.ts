@@ -155,10 +155,10 @@ function layOutRoot(document: Document, root: YAMLMap, layout: Layout): void {
     else if (name === 'defaults' && isMap(value)) layOutFields(value, TEST_PARTS['defaults']!, layout);
     else if (name === 'lists') layOutList(value, keepShort);
     else if (name === 'records') layOutList(value, (record) => layOutRecord(record, layout));
-    else if (name === 'rules')
+    else if (name === 'rules' || name === 'gateways')
       layOutList(value, (rule) => {
         sortInside(rule, '', layout);
-        layOutFields(rule, ruleOrder(rule.get('type')), layout);
+        layOutFields(rule, ruleOrder(name === 'rules' ? rule.get('type') : 'gateway'), layout);
       });
     else if (name === 'tests' || name === 'invariants') layOutList(value, (test) => layOutTest(test, layout));
     else keepShort(value);

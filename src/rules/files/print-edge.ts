@@ -31,7 +31,7 @@ const DOMAIN_ORDER = [...Object.keys(domainForm.fields), ...Object.keys(DOMAIN_S
 const RECORD_ORDER = ['id', 'name', 'type', 'destination', ...Object.keys(recordForm.fields)];
 
 /** The keys of a rule that come first, whatever its type. */
-const RULE_HEAD = ['id', 'key', 'type', 'records', 'record_ids', 'record_id'];
+const RULE_HEAD = ['id', 'key', 'type', 'records', 'record_ids', 'record_id', 'schema'];
 
 /** The keys of a rule of a type; of an unknown type, those that every rule has. */
 function ruleOrder(type: unknown): readonly string[] {
@@ -115,6 +115,15 @@ export function printEdge({
   const byId = new Set(shown.flatMap(({ scope }) => (scope.kind === 'ids' ? scope.ids : [])));
   const places = new Map(zone.map(({ id }, index) => [id, ids ? id : index + 1]));
   const placeOf = (id: number): number => places.get(id)!;
+  const printed = ({ rule, scope }: (typeof shown)[number], type?: RuleType): Fields => ({
+    ...(ids ? { id: rule.id } : numberOf(rule, tags.numbered)),
+    ...keyOf(rule, ruleKeys),
+    ...(type === undefined ? {} : { type }),
+    ...(scope.kind === 'names' ? { records: scope.names } : {}),
+    ...(scope.kind === 'ids' ? { record_ids: scope.ids.map(placeOf) } : {}),
+    // Without its records the rule would act on all of them.
+    ...(scope.kind === 'gone' ? shortRule({ ...rule, enabled: false }) : shortRule(rule)),
+  });
   const document: Record<string, unknown> = {
     domain: Object.keys(domain).length === 1 ? domain.name : domain,
     ...(fragment === true ? { fragment } : {}),
@@ -123,20 +132,11 @@ export function printEdge({
       const numbered = ids || byId.has(record.id);
       return { ...(numbered ? { id: placeOf(record.id) } : {}), ...shortRecord(record) };
     }),
-    rules: shown.map(({ rule, scope }) => ({
-      ...(ids ? { id: rule.id } : numberOf(rule, tags.numbered)),
-      ...keyOf(rule, ruleKeys),
-      type: rule.type,
-      ...(scope.kind === 'names' ? { records: scope.names } : {}),
-      ...(scope.kind === 'ids' ? { record_ids: scope.ids.map(placeOf) } : {}),
-      // Without its records the rule would act on all of them.
-      ...(scope.kind === 'gone' ? shortRule({ ...rule, enabled: false }) : shortRule(rule)),
-    })),
+    gateways: shown.filter(({ rule }) => rule.type === 'gateway').map((one) => printed(one)),
+    rules: shown.filter(({ rule }) => rule.type !== 'gateway').map((one) => printed(one, one.rule.type)),
   };
-  if (fragment === true) {
-    for (const list of ['records', 'rules'])
-      if ((document[list] as readonly unknown[]).length === 0) delete document[list];
-  }
+  for (const list of fragment === true ? ['records', 'gateways', 'rules'] : ['gateways'])
+    if ((document[list] as readonly unknown[]).length === 0) delete document[list];
   return {
     // The second pass chooses the quotes of text that the first one has quoted.
     text: layOutText(

@@ -7,6 +7,7 @@ import type { SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import { MAX_ASN, MAX_ID } from '../../base/vocabulary/limits.ts';
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
+import { readIdentity, type TestIdentity } from './test-file-identity.ts';
 import {
   checkKeys,
   child,
@@ -17,6 +18,7 @@ import {
   type MapItem,
   mapOf,
   type Notes,
+  readTexts,
   type ScalarItem,
   textOf,
   timeOf,
@@ -148,6 +150,7 @@ interface TestRequest {
   readonly ja4?: string;
   readonly ja4h?: string;
   readonly body?: string;
+  readonly identity?: TestIdentity;
 }
 
 /** What a decision depends on besides the request and the rules. */
@@ -234,6 +237,7 @@ function readRequest(
     ja4h: read('ja4h', (item) => textOf(item, 'a text', notes)),
     body: read('body', (item) => textOf(item, 'a text', notes)),
   };
+  const identity = facts === null ? null : readIdentity(facts, notes);
   const bot = read('bot', (item) => readBot(item, notes));
   const world: TestWorld = {
     now: read('at', (item) => timeOf(item, notes)),
@@ -250,6 +254,7 @@ function readRequest(
     headers: others,
     ...givenFields,
     ...(bot === null ? {} : { bot: bot.value }),
+    ...(identity === null ? {} : { identity }),
   };
   return { request, world };
 }
@@ -264,12 +269,6 @@ function readHeaders(item: Item, notes: Notes): Record<string, string | readonly
     if (value !== null) headers[name.toLowerCase()] = value;
   }
   return headers;
-}
-
-/** Reads a text or a list of texts. */
-function readTexts(item: Item, notes: Notes): readonly string[] {
-  const items = item.kind === 'list' ? item.items : [item];
-  return items.flatMap((entry) => textOf(entry, 'a text', notes) ?? []);
 }
 
 /** Reads an address; `unknown` is an absent address, as for a visitor whose address the edge cannot see. */

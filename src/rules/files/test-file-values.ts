@@ -83,6 +83,12 @@ export function textOf(item: Item, what: string, notes: Notes): string | null {
   return notes.complain(item, { code: 'invalid_type', message: `must be ${what}`, found: foundIn(item) });
 }
 
+/** Reads a text or a list of texts; reports any other value and leaves it out. */
+export function readTexts(item: Item, notes: Notes): readonly string[] {
+  const items = item.kind === 'list' ? item.items : [item];
+  return items.flatMap((entry) => textOf(entry, 'a text', notes) ?? []);
+}
+
 /** Inclusive bounds of a number. */
 export interface Bounds {
   readonly least: number;

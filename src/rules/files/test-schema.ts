@@ -84,6 +84,20 @@ export const WITH_KEYS = {
     description: 'challenges that the visitor has solved, such as `captcha/login`',
     examples: [['captcha/login']],
   },
+  consumer: {
+    type: 'string',
+    description: 'username of the consumer of a gateway that the request has valid credentials of',
+    examples: ['acme'],
+  },
+  claims: {
+    type: 'object',
+    description: 'claims of its token',
+    additionalProperties: {
+      anyOf: [{ type: ['string', 'number', 'boolean'] }, { type: 'array', items: { type: 'string' } }],
+    },
+    examples: [{ sub: '7' }],
+  },
+  scopes: { ...TEXTS, description: 'scopes of its token', examples: [['read', 'write']] },
   at: {
     type: ['string', 'integer'],
     minimum: 0,
@@ -408,6 +422,7 @@ export const FILE_ORDER = [
   'entitlements',
   'lists',
   'records',
+  'gateways',
   'rules',
   'defaults',
   'tests',

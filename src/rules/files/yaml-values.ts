@@ -16,10 +16,23 @@ import {
 } from 'yaml';
 import type { DiagnosticCode } from '../../base/diagnostics/codes/codes.ts';
 import { type Diagnostic, quoteValue, type SourcePlace } from '../../base/diagnostics/diagnostic.ts';
-import { MAX_DIAGNOSTICS, MAX_FILE_DEPTH, MAX_FILE_VALUES } from '../../base/vocabulary/limits.ts';
+import { MAX_DIAGNOSTICS } from '../../base/vocabulary/limits.ts';
+
+/** How large a document may be. */
+export interface YamlBounds {
+  /** Size of the text. */
+  readonly octets: number;
+  /** Commas and opening brackets, each of which takes about a kilobyte while the text is parsed. */
+  readonly marks: number;
+  /** Values once aliases are resolved. */
+  readonly values: number;
+  /** Nesting depth of lists and mappings. */
+  readonly depth: number;
+}
 
 /** The state of one conversion. */
 export interface ReadState {
+  readonly bounds: Pick<YamlBounds, 'values' | 'depth'>;
   readonly diagnostics: Diagnostic[];
   /** Anchored values so far, each with the number of values in it; `null` while it is being read. */
   readonly anchors: Map<string, { readonly value: unknown; readonly values: number } | null>;
@@ -47,10 +60,10 @@ export function readNode(node: Node | null, depth: number, state: ReadState): un
 /** Converts a node that is no alias. */
 function readContent(node: Node, depth: number, state: ReadState): unknown {
   if (isScalar(node)) return readScalar(node, state);
-  if (depth >= MAX_FILE_DEPTH) {
+  if (depth >= state.bounds.depth) {
     report(state, node, {
       code: 'too_deep',
-      message: `lists and mappings must be at most ${MAX_FILE_DEPTH} deep`,
+      message: `lists and mappings must be at most ${state.bounds.depth} deep`,
     });
     return null;
   }
@@ -70,7 +83,7 @@ function readScalar(node: Scalar, state: ReadState): unknown {
 function readSeq(node: YAMLSeq, depth: number, state: ReadState): unknown[] {
   const entries: unknown[] = [];
   for (const item of node.items) {
-    if (state.values > MAX_FILE_VALUES) break;
+    if (state.values > state.bounds.values) break;
     entries.push(readNode(item as Node | null, depth + 1, state));
   }
   return entries;
@@ -81,7 +94,7 @@ function readMap(node: YAMLMap, depth: number, state: ReadState): Record<string,
   const fields: Record<string, unknown> = {};
   const places = new Map<string, number>();
   for (const pair of node.items as Pair<Node | null, Node | null>[]) {
-    if (state.values > MAX_FILE_VALUES) break;
+    if (state.values > state.bounds.values) break;
     const name = keyOf(pair.key);
     if (name === null || name === '<<') {
       const what = name === null ? 'a key must be text' : 'merge keys (`<<`) are not supported';
@@ -148,9 +161,9 @@ function readAlias(node: Alias, state: ReadState): unknown {
 function spend(state: ReadState, node: Node, values: number): boolean {
   const before = state.values;
   state.values += values;
-  if (state.values <= MAX_FILE_VALUES) return true;
-  if (before > MAX_FILE_VALUES) return false;
-  const message = `a file must contain at most ${MAX_FILE_VALUES} values once its aliases are resolved`;
+  if (state.values <= state.bounds.values) return true;
+  if (before > state.bounds.values) return false;
+  const message = `a file must contain at most ${state.bounds.values} values once its aliases are resolved`;
   report(state, node, { code: 'too_many_values', message });
   return false;
 }

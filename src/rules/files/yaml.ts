@@ -20,9 +20,10 @@ import {
   MAX_FILE_DEPTH,
   MAX_FILE_MARKS,
   MAX_FILE_OCTETS,
+  MAX_FILE_VALUES,
 } from '../../base/vocabulary/limits.ts';
 import { sizeText } from './size.ts';
-import { keyOf, offsetOf, type ReadState, readNode } from './yaml-values.ts';
+import { keyOf, offsetOf, type ReadState, readNode, type YamlBounds } from './yaml-values.ts';
 
 /** The result of reading a file. */
 export interface YamlFile {
@@ -43,6 +44,14 @@ export interface YamlFile {
   plainSource(path: FieldPath): string | null;
 }
 
+/** The bounds of the files of this project. */
+const FILE_BOUNDS: YamlBounds = {
+  octets: MAX_FILE_OCTETS,
+  marks: MAX_FILE_MARKS,
+  values: MAX_FILE_VALUES,
+  depth: MAX_FILE_DEPTH,
+};
+
 /** Orders diagnostics by file, line and column; those without a place compare as equal. */
 export function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
   if (a === undefined || b === undefined) return 0;
@@ -51,10 +60,10 @@ export function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
 }
 
 /** Reads a text. Never throws. `name` is the file name that places carry. */
-export function readYaml(text: string, name: string): YamlFile {
+export function readYaml(text: string, name: string, bounds: YamlBounds = FILE_BOUNDS): YamlFile {
   const octets = utf8Length(text);
-  if (octets > MAX_FILE_OCTETS) return unread(name, tooLong(name, octets));
-  if (countMarks(text) > MAX_FILE_MARKS) return unread(name, tooManyMarks(name));
+  if (octets > bounds.octets) return unread(name, tooLong(name, octets, bounds));
+  if (countMarks(text) > bounds.marks) return unread(name, tooManyMarks(name, bounds));
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -70,11 +79,11 @@ export function readYaml(text: string, name: string): YamlFile {
   };
   const faults = [...document.errors, ...document.warnings].slice(0, MAX_DIAGNOSTICS);
   if (faults.length > 0) {
-    const diagnostics = faults.map((fault) => ({ ...describeFault(fault), at: place(fault.pos[0]) }));
+    const diagnostics = faults.map((fault) => ({ ...describeFault(fault, bounds), at: place(fault.pos[0]) }));
     return { ...unread(name, ...diagnostics) };
   }
   const root = document.contents as Node | null;
-  const state: ReadState = { diagnostics: [], anchors: new Map(), place, values: 0 };
+  const state: ReadState = { bounds, diagnostics: [], anchors: new Map(), place, values: 0 };
   const value = readNode(root, 0, state);
   return {
     name,
@@ -95,8 +104,8 @@ export function readYaml(text: string, name: string): YamlFile {
 }
 
 /** Reads a file's octets, which must be UTF-8. */
-export function readYamlBytes(bytes: Uint8Array, name: string): YamlFile {
-  if (bytes.length > MAX_FILE_OCTETS) return unread(name, tooLong(name, bytes.length));
+export function readYamlBytes(bytes: Uint8Array, name: string, bounds: YamlBounds = FILE_BOUNDS): YamlFile {
+  if (bytes.length > bounds.octets) return unread(name, tooLong(name, bytes.length, bounds));
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -106,7 +115,7 @@ export function readYamlBytes(bytes: Uint8Array, name: string): YamlFile {
   }
   const zero = bytes.indexOf(0);
   if (zero >= 0) return unread(name, notText(bytes, placeOfOctet(bytes, { octet: zero, file: name })));
-  return readYaml(text, name);
+  return readYaml(text, name, bounds);
 }
 
 /** Counts commas and opening brackets, before the parser allocates a node for each. */
@@ -119,25 +128,25 @@ function countMarks(text: string): number {
   return marks;
 }
 
-/** The diagnostic for more than `MAX_FILE_MARKS` commas and brackets. */
-function tooManyMarks(file: string): Diagnostic {
+/** The diagnostic for too many commas and brackets. */
+function tooManyMarks(file: string, { marks }: YamlBounds): Diagnostic {
   return {
     code: 'file_too_long',
     severity: 'error',
     path: [],
-    message: `a file must contain at most ${MAX_FILE_MARKS} commas and opening brackets`,
-    remedy: 'split the domain, or write lists one entry a line',
+    message: `a file must contain at most ${marks} commas and opening brackets`,
+    remedy: 'divide it, or write lists one entry a line',
     at: { file, line: 1, column: 1 },
   };
 }
 
-/** The diagnostic for more than `MAX_FILE_OCTETS` octets. */
-function tooLong(file: string, octets: number): Diagnostic {
+/** The diagnostic for too many octets. */
+function tooLong(file: string, octets: number, bounds: YamlBounds): Diagnostic {
   return {
     code: 'file_too_long',
     severity: 'error',
     path: [],
-    message: `a file must be at most ${sizeText(MAX_FILE_OCTETS)}`,
+    message: `a file must be at most ${sizeText(bounds.octets)}`,
     found: `${octets} octets`,
     at: { file, line: 1, column: 1 },
   };
@@ -150,7 +159,7 @@ function unread(name: string, ...diagnostics: Diagnostic[]): YamlFile {
 }
 
 /** Rewords an error of the YAML package and adds a remedy. */
-function describeFault(fault: YAMLError): Diagnostic {
+function describeFault(fault: YAMLError, { depth }: YamlBounds): Diagnostic {
   const diagnostic = (message: string, remedy?: string): Diagnostic => ({
     code: 'invalid_yaml',
     severity: 'error',
@@ -173,7 +182,7 @@ function describeFault(fault: YAMLError): Diagnostic {
     case 'TAG_RESOLVE_FAILED':
       return diagnostic('an unquoted `!` starts a YAML tag', 'put the text in quotes');
     case 'RESOURCE_EXHAUSTION':
-      return diagnostic(`lists and mappings must be at most ${MAX_FILE_DEPTH} deep`);
+      return diagnostic(`lists and mappings must be at most ${depth} deep`);
     default:
       return diagnostic(fault.message.charAt(0).toLowerCase() + fault.message.slice(1));
   }

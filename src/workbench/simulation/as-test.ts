@@ -120,6 +120,16 @@ function clearedNames(request: EdgeRequest, subject: SimulationSubject): readonl
   });
 }
 
+/** Whose request it is, as fields of `with`. */
+function identityFields(identity: EdgeRequest['identity']): Fields {
+  const { consumer = null, claims, scopes } = identity ?? {};
+  return {
+    ...(consumer === null ? {} : { consumer }),
+    ...(claims === undefined ? {} : { claims }),
+    ...(scopes === undefined ? {} : { scopes }),
+  };
+}
+
 /** The facts of the request as fields of `with`. Facts that the simulator would derive again are left out. */
 function withFields(
   document: TraceDocument,
@@ -143,6 +153,7 @@ function withFields(
     ...headerFields(headers),
     ...(typeof request.body === 'string' ? { body: request.body } : {}),
     ...(cleared.length === 0 ? {} : { cleared }),
+    ...identityFields(request.identity),
     ...(timed ? { at: document.request.at } : {}),
     ...(world.nodeId === null ? {} : { node: world.nodeId }),
     ...(down.length === 0 ? {} : { down }),
@@ -191,6 +202,11 @@ export function asTest(
   const line = `${request.method} ${request.scheme}://${String(request.host)}${request.target}`;
   if (typeof request.host !== 'string' || !WRITABLE.test(line)) {
     return { ok: false, error: `a test cannot contain the request line \`${line}\`` };
+  }
+  const { failure, verified } = request.identity ?? {};
+  if (failure != null || verified !== undefined) {
+    const error = 'a test contains the consumer, claims and scopes of a request, not how they were verified';
+    return { ok: false, error };
   }
   const times = timesOf(document, asked);
   if (times === null) {

@@ -7,6 +7,7 @@ import {
   type Action,
   type Decision,
   type Effect,
+  type GatewayOutcome,
   type HeaderChange,
   type OriginSource,
   originText,
@@ -65,6 +66,8 @@ export interface DecisionDocument {
   /** Seconds. */
   readonly retry_after: number | null;
   readonly waf: VerdictDocument | null;
+  /** What the gateway made of the request; absent: none acted. */
+  readonly gateway?: GatewayOutcome;
   /** Absent: no headers rule changes the request. */
   readonly request_headers?: readonly HeaderChange[];
   /** Absent: no headers rule changes the response. */
@@ -105,6 +108,7 @@ export function decisionDocument(decision: Decision): DecisionDocument {
     tags: decision.tags,
     retry_after: decision.retryAfter,
     waf: waf === null ? null : verdictDocument(waf),
+    ...(decision.gateway === undefined ? {} : { gateway: decision.gateway }),
     ...(requestHeaders === undefined ? {} : { request_headers: requestHeaders }),
     ...(responseHeaders === undefined ? {} : { response_headers: responseHeaders }),
     matches: decision.matches.map((match) => ({

@@ -1,5 +1,5 @@
 /** Renders the table of a trace: every phase in order, with the outcome of its rules. */
-import { PHASES } from '../../engine/evaluator/trace.ts';
+import { PHASES, phaseNumber } from '../../engine/evaluator/trace.ts';
 import type { PhaseNote, RuleNote, TraceDocument } from './document.ts';
 import {
   type FoldedRules,
@@ -109,9 +109,8 @@ function notReached(count: number): RenderedLine {
 
 /** The lines of one phase. */
 function phaseLines(phase: PhaseNote, table: Table, all: boolean): readonly RenderedLine[] {
-  const number = PHASES.indexOf(phase.name);
   const head = [
-    span(`  ${String(number).padStart(2)} `, 'dim'),
+    span(`  ${phaseNumber(phase.name).padStart(2)} `, 'dim'),
     span(pad(phase.name, PHASE_COLUMNS - 3), 'accent'),
   ];
   const room = table.width - lineColumns(head);
@@ -133,8 +132,8 @@ function phaseLines(phase: PhaseNote, table: Table, all: boolean): readonly Rend
 
 /** Consecutive phases that were not reached, as one line. */
 function unreachedLines(phases: readonly PhaseNote[], width: number): readonly RenderedLine[] {
-  const numbers = phases.map((phase) => PHASES.indexOf(phase.name));
-  const range = `  ${String(numbers[0]).padStart(2)}–${numbers.at(-1)} `;
+  const numbers = phases.map(({ name }) => phaseNumber(name));
+  const range = `  ${numbers[0]!.padStart(2)}–${numbers.at(-1)} `;
   const head = [span(pad(range, 2 + PHASE_COLUMNS), 'dim')];
   const count = phases.reduce((sum, phase) => sum + phase.rules.length, 0);
   return hang(head, wrap(notReached(count), width - lineColumns(head)));

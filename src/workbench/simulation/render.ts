@@ -5,6 +5,7 @@
 import {
   type Headline,
   isAside,
+  type RequestNote,
   type RuleNote,
   refOf,
   type TraceDocument,
@@ -55,6 +56,19 @@ function breakable(lead: RenderedLine, url: TextSpan, width: number): readonly R
   return hang([span('  ')], wrap([...lead.slice(1), url], width - 2));
 }
 
+/** Whose request it is, in words; empty where no credentials were verified. */
+function identityTexts(identity: RequestNote['identity']): readonly string[] {
+  if (identity === undefined) return [];
+  const { consumer, scopes = [], claims = {}, failure } = identity;
+  const names = Object.keys(claims);
+  return [
+    consumer === null ? 'no consumer' : `consumer ${consumer}`,
+    ...(scopes.length === 0 ? [] : [`scopes ${scopes.join(' ')}`]),
+    ...(names.length === 0 ? [] : [`claims ${names.join(', ')}`]),
+    ...(failure == null ? [] : [`credentials ${failure}`]),
+  ];
+}
+
 /** Method and URL, then the visitor and the plan. */
 function requestLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   const { request, plan } = document;
@@ -64,6 +78,7 @@ function requestLines(document: TraceDocument, width: number): readonly Rendered
     request.country,
     request.asn === undefined ? null : `AS${request.asn}`,
     botText(document),
+    ...identityTexts(request.identity),
     request.cleared.length === 0 ? null : `solved ${request.cleared.join(', ')}`,
     ...Object.entries(request.counted).map(
       ([rule, requests]) => `${quantity(requests, 'request')} counted by ${rule}`,

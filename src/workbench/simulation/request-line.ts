@@ -7,7 +7,7 @@ import { COUNTRIES, meantCountry } from '../../base/addresses/countries.ts';
 import { parseIp } from '../../base/addresses/ip.ts';
 import { MAX_ASN } from '../../base/vocabulary/limits.ts';
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
-import type { EdgeRequest } from '../../engine/evaluator/request.ts';
+import type { EdgeRequest, Identity } from '../../engine/evaluator/request.ts';
 import { nearest } from '../../rules/model/nearest.ts';
 
 /** The options that describe a request, named as commander names them. */
@@ -29,6 +29,11 @@ export interface RequestFlags {
   readonly ja4?: string | undefined;
   readonly ja4h?: string | undefined;
   readonly cleared?: readonly string[] | undefined;
+  /** The username of the consumer whose credentials are valid. */
+  readonly consumer?: string | undefined;
+  /** `name=value` each. */
+  readonly claim?: readonly string[] | undefined;
+  readonly scope?: readonly string[] | undefined;
   /** RFC 3339, or milliseconds since the epoch. */
   readonly at?: string | undefined;
 }
@@ -98,11 +103,11 @@ function readBot(text: string): Typed<EdgeRequest['bot']> {
   return good({ kind, verified: mark === 'verified' });
 }
 
-/** Headers by lower-case name; a list is a header that is sent several times. */
+/** Headers by lower-case name, or claims; a list is what is given several times. */
 type Headers = Record<string, string | string[]>;
 
-/** Adds a header; a repeated one becomes a list. */
-function addHeader(headers: Headers, name: string, value: string): void {
+/** Adds a header or a claim; a repeated one becomes a list. */
+function addValue(headers: Headers, name: string, value: string): void {
   const earlier = Object.hasOwn(headers, name) ? headers[name] : undefined;
   headers[name] = earlier === undefined ? value : [...(Array.isArray(earlier) ? earlier : [earlier]), value];
 }
@@ -110,16 +115,16 @@ function addHeader(headers: Headers, name: string, value: string): void {
 /** Reads curl's forms: `Name: value`, `Name;` for an empty value, `Name:` to remove the header. */
 function readHeaders(flags: RequestFlags): Typed<Headers> {
   const headers: Headers = Object.create(null);
-  if (flags.userAgent !== undefined) addHeader(headers, 'user-agent', flags.userAgent);
-  if (flags.referer !== undefined) addHeader(headers, 'referer', flags.referer);
-  if (flags.cookie !== undefined) addHeader(headers, 'cookie', flags.cookie);
+  if (flags.userAgent !== undefined) addValue(headers, 'user-agent', flags.userAgent);
+  if (flags.referer !== undefined) addValue(headers, 'referer', flags.referer);
+  if (flags.cookie !== undefined) addValue(headers, 'cookie', flags.cookie);
   for (const text of flags.header ?? []) {
     const parts = /^([^\s:;]+)\s*(?:;\s*$|:(.*)$)/s.exec(text);
     if (parts === null) return bad(`\`${text}\` is not a header; write 'Name: value'`);
     const name = (parts[1] ?? '').toLowerCase();
     const value = parts[2]?.trim();
     if (value === '') delete headers[name];
-    else addHeader(headers, name, value ?? '');
+    else addValue(headers, name, value ?? '');
   }
   if (flags.data !== undefined && !('content-type' in headers)) {
     headers['content-type'] = 'application/x-www-form-urlencoded';
@@ -146,6 +151,29 @@ function checkFacts(flags: RequestFlags): string | null {
 }
 
 /**
+ * Reads whose request it is; `undefined`: no flag says. A claim that is given several times is a list. Credentials with claims or
+ * scopes and without a consumer are those of a token that names none.
+ */
+function readIdentity({ consumer, claim = [], scope = [] }: RequestFlags): Typed<Identity | undefined> {
+  if (consumer === undefined && claim.length === 0 && scope.length === 0) return good(undefined);
+  if (consumer === '') return bad('--consumer has no username');
+  const claims: Headers = Object.create(null);
+  for (const text of claim) {
+    const at = text.indexOf('=');
+    if (at < 1) return bad(`\`${text}\` is not a claim; write name=value`);
+    addValue(claims, text.slice(0, at), text.slice(at + 1));
+  }
+  const empty = scope.find((one) => one === '' || /\s/.test(one));
+  if (empty !== undefined)
+    return bad(`\`${empty}\` is not a scope; a scope has no blank, and --scope may be repeated`);
+  return good({
+    consumer: consumer ?? null,
+    ...(claim.length === 0 ? {} : { claims: { ...claims } }),
+    ...(scope.length === 0 ? {} : { scopes: scope }),
+  });
+}
+
+/**
  * Builds the request of a URL and flags. `now` is always set, so that the result does not depend on when it is
  * computed.
  */
@@ -158,6 +186,8 @@ export function readRequest(url: string, flags: RequestFlags & { readonly now: n
   if (wrong !== null) return bad(wrong);
   const bot = flags.bot === undefined ? good(undefined) : readBot(flags.bot);
   if (!bot.ok) return bot;
+  const identity = readIdentity(flags);
+  if (!identity.ok) return identity;
   const implied = flags.head === true ? 'HEAD' : flags.data === undefined ? 'GET' : 'POST';
   const { host: sent, ...others } = headers.value;
   return good({
@@ -174,5 +204,6 @@ export function readRequest(url: string, flags: RequestFlags & { readonly now: n
     ...(flags.ja4h === undefined ? {} : { ja4h: flags.ja4h }),
     ...(flags.data === undefined ? {} : { body: flags.data }),
     ...(flags.cleared === undefined || flags.cleared.length === 0 ? {} : { cleared: flags.cleared }),
+    ...(identity.value === undefined ? {} : { identity: identity.value }),
   });
 }

@@ -244,6 +244,7 @@ function requestNote(input: AccountInput): RequestNote {
     ja4: facts.ja4,
     ja4h: facts.ja4h,
     cleared: input.request.cleared ?? [],
+    ...(input.request.identity == null ? {} : { identity: input.request.identity }),
     counted: Object.fromEntries(input.world.counted ?? []),
     at: new Date(input.world.now).toISOString(),
   };

@@ -15,6 +15,7 @@ import {
 } from './faults.ts';
 import { FILE_CODES, TEST_CODES } from './files.ts';
 import { LINT_CODES } from './lint.ts';
+import { OPENAPI_CODES } from './openapi.ts';
 import { PLAN_CODES } from './plans.ts';
 import { REGISTRY_CODES } from './registries.ts';
 import { SECLANG_CODES } from './seclang.ts';
@@ -201,6 +202,7 @@ export type DiagnosticCode = keyof (typeof VALUE_CODES &
   typeof ZONE_FILE_CODES &
   typeof BILLING_CODES &
   typeof CERTIFICATE_CODES &
+  typeof OPENAPI_CODES &
   typeof LINT_CODES &
   typeof SECLANG_CODES);
 
@@ -222,6 +224,7 @@ export const CODE_AREAS: readonly CodeArea[] = [
   { title: 'Zone files', prefix: '', codes: ZONE_FILE_CODES },
   { title: 'Billing lines', prefix: '', codes: BILLING_CODES },
   { title: 'Certificates', prefix: '', codes: CERTIFICATE_CODES },
+  { title: 'OpenAPI documents', prefix: '', codes: OPENAPI_CODES },
   { title: 'Lint', prefix: '', codes: LINT_CODES },
   { title: 'SecLang', prefix: '', codes: SECLANG_CODES },
   { title: 'Plans', prefix: '', codes: PLAN_CODES },

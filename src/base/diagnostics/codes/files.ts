@@ -45,13 +45,18 @@ export const FILE_CODES = {
   },
   misplaced_field: {
     severity: 'error',
-    meaning: 'a part of a domain (`edge.d/*.yaml`) has a field other than `records` and `rules`',
+    meaning: 'a part of a domain (`edge.d/*.yaml`) has a field other than `records`, `rules` and `gateways`',
     remedy: 'write the field in the edge file beside the folder',
   },
   records_twice: {
     severity: 'error',
     meaning: 'the rule names its records twice, under two keys',
     remedy: 'use `records` alone',
+  },
+  schema_file: {
+    severity: 'error',
+    meaning: '`schema` of a gateway names no OpenAPI document beside the edge file',
+    remedy: 'write the file, or remove `schema` and list `operations`',
   },
   too_deep: {
     severity: 'error',

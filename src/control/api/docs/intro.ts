@@ -3,7 +3,7 @@
  * operations, and an example of each request body.
  */
 import type { JsonObject } from '../../../base/text/json-object.ts';
-import { RULE_TYPES, ruleSlug } from '../../../base/vocabulary/vocabulary.ts';
+import { RULE_TYPES, typePath } from '../../../base/vocabulary/vocabulary.ts';
 import { RULE_FORMS } from '../../../rules/model/rule.ts';
 import { REQUESTS_PER_MINUTE } from '../../accounts/request-budget.ts';
 import { MAX_BODY_OCTETS, PUBLISH_WAIT_MS } from '../operation/limits.ts';
@@ -203,6 +203,7 @@ export function tagOf(path: string): string {
   const [first = '', , part = '', slug = ''] = path.split('/').slice(1);
   if (part === 'rules')
     return slug === '' || slug === 'hits' ? ALL_RULES_TAG : ruleTag(slug.replaceAll('-', '_'));
+  if (part === typePath('gateway')) return ruleTag('gateway');
   if (first !== 'domains') return PARTS[first] ?? capital(first);
   return OF_DOMAIN.includes(part) ? 'Domains' : (PARTS[part] ?? capital(part));
 }
@@ -250,7 +251,7 @@ export const EXAMPLES: Readonly<Record<string, JsonObject>> = Object.fromEntries
     return [operationId(method, path), body];
   }),
   ...RULE_TYPES.flatMap((type) => {
-    const all = `/domains/{domain}/rules/${ruleSlug(type)}/`;
+    const all = `/domains/{domain}/${typePath(type)}/`;
     return [
       [operationId('POST', all), RULE_FORMS[type].example],
       [operationId('PUT', `${all}{ruleId}`), UPDATE],

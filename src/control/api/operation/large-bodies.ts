@@ -11,6 +11,9 @@ import {
 } from './limits.ts';
 import { Refusal } from './refusal.ts';
 
+/** Content types of YAML: that of RFC 9512 first, then those that were usual before it. */
+export const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'] as const;
+
 export interface LargeBodies {
   /** Counts a request; the returned function ends it. @throws Refusal 429 or 503 beyond the bounds */
   enter(account: number): () => void;

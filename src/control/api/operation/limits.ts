@@ -18,6 +18,8 @@ export const MAX_LARGE_BODIES = 16;
 export const MAX_LARGE_BODIES_OF_ACCOUNT = 2;
 /** Seconds after which a refused one may be sent again: an upload and its write take a few seconds. */
 export const LARGE_BODY_RETRY_S = 5;
+/** Octets of the OpenAPI documents of all gateways of a domain: six of the longest, or hundreds of usual ones. */
+export const MAX_DOMAIN_SCHEMA_OCTETS = 33_554_432;
 /** Rules that the answer for one list has, and that are counted when it cannot be deleted. */
 export const MAX_LISTED_USES = 100;
 /** Rules that the message of a list in use names. */

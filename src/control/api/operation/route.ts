@@ -64,10 +64,10 @@ export type BodyReader<Body> =
    */
   | { readonly kind: 'raw'; readonly schema: z.ZodType }
   /**
-   * JSON of at most `MAX_LARGE_BODY_OCTETS`; the handler gets the octets as a Buffer, unread, since reading them blocks the thread of
-   * the API too long. The schema is for the OpenAPI document.
+   * JSON, or a text of one of `types`, of at most `MAX_LARGE_BODY_OCTETS`; the handler gets the octets as a Buffer, unread, since
+   * reading them blocks the thread of the API too long. The schema is for the OpenAPI document.
    */
-  | { readonly kind: 'large'; readonly schema: z.ZodType }
+  | { readonly kind: 'large'; readonly schema: z.ZodType; readonly types?: readonly string[] }
   /** A text of one of these content types, valid UTF-8. */
   | { readonly kind: 'text'; readonly types: readonly string[] };
 

@@ -4,7 +4,7 @@
  */
 import { setImmediate as yieldToRequests } from 'node:timers/promises';
 import { z } from 'zod';
-import { type RuleType, ruleSlug } from '../../../base/vocabulary/vocabulary.ts';
+import { type RuleType, typePath } from '../../../base/vocabulary/vocabulary.ts';
 import { id, list as listOf } from '../../../rules/model/fields.ts';
 import { form } from '../../../rules/model/form.ts';
 import { RULE_FORMS } from '../../../rules/model/rule.ts';
@@ -29,7 +29,7 @@ import { addRule, changeRule, removeRule } from './rules.ts';
 /** The batch routes of one rule type. */
 // biome-ignore format: a table is read in columns
 export function ruleBatchRoutes(type: RuleType): readonly ApiRoute[] {
-  const all = `/domains/{domain}/rules/${ruleSlug(type)}/`;
+  const all = `/domains/{domain}/${typePath(type)}/`;
   return [
     { method: 'POST', path: `${all}batch-create`, permission: 'rules.edit', hides: true, gate: checkRuleType(type), ...batchCreate(type) },
     { method: 'POST', path: `${all}batch-update`, permission: 'rules.edit', hides: true, ...batchUpdate(type) },

@@ -1,7 +1,7 @@
 /** The operations on single edge rules and on their order, for every rule type; `rules-batch.ts` has the batches. */
 import { z } from 'zod';
 import { MAX_DOMAIN_TEXT, MAX_RULES } from '../../../base/vocabulary/limits.ts';
-import { RULE_TYPES, type RuleType, ruleSlug } from '../../../base/vocabulary/vocabulary.ts';
+import { RULE_TYPES, type RuleType, typePath } from '../../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from '../../../rules/model/common.ts';
 import { id, list as listOf } from '../../../rules/model/fields.ts';
 import { form } from '../../../rules/model/form.ts';
@@ -43,7 +43,7 @@ import { provisionWww } from '../rules/www-record.ts';
  */
 // biome-ignore format: a table is read in columns
 export function ruleRoutes(type: RuleType): readonly ApiRoute[] {
-  const all = `/domains/{domain}/rules/${ruleSlug(type)}/`;
+  const all = `/domains/{domain}/${typePath(type)}/`;
   const one = `${all}{ruleId}`;
   return [
     { method: 'GET', path: all, permission: 'domain.view', hides: true, ...list(type) },
@@ -65,7 +65,7 @@ function list(type: RuleType): Operation {
     response: z.array(RULE_SHAPES[type].answer),
     async handle({ domain, latest, query }) {
       if (requestsPart(query)) {
-        const path = `/domains/${domain.name}/rules/${ruleSlug(type)}/`;
+        const path = `/domains/${domain.name}/${typePath(type)}/`;
         return rulePage(latest, { domain, type, path }, query);
       }
       return ok((await latest.rules.list(domain.id, type)).map((row) => showRule(row)));

@@ -31,6 +31,7 @@ import { forbidden } from '../operation/refusal.ts';
 import type { Writing } from '../operation/route.ts';
 import { refuseSpecial } from '../origins.ts';
 import { judgeLists } from './named-lists.ts';
+import { REMOVED_BY_NULL } from './shapes.ts';
 import { bodyOf, type RuleBody } from './show.ts';
 
 /** The input of `readRule`; `before`: the row that an update changes. */
@@ -91,6 +92,8 @@ function mergeRule(before: RuleRow, patch: unknown): unknown {
   if (Object.hasOwn(patch, 'record_id') && !Object.hasOwn(patch, 'record_ids')) delete merged['record_ids'];
   const { health_check: health } = patch as { readonly health_check?: unknown };
   if (isObject(health)) merged['health_check'] = { ...(stored['health_check'] as object), ...health };
+  if (before.type === 'gateway')
+    for (const name of REMOVED_BY_NULL) if (merged[name] === null) delete merged[name];
   if (!Object.hasOwn(patch, 'host_match_type')) {
     const listed = [merged['host_pattern'], merged['host_includes'], merged['host_excludes']];
     if (listed.every(isEmpty)) merged['host_match_type'] = '';

@@ -32,6 +32,9 @@ const ANSWERED: Partial<Record<RuleType, z.ZodRawShape>> = {
   },
 };
 
+/** Optional fields of gateways that have no value which means their absence; `null` in an update removes them. */
+export const REMOVED_BY_NULL: readonly string[] = ['default_plan', 'cors', 'upstream_headers'];
+
 /** The conditions of an answer and of a request. An update replaces them whole, so its schema is that of a create. */
 const CONDITIONS = {
   answer: named('RuleConditions', 'answer'),
@@ -76,7 +79,11 @@ function shapesOf(type: RuleType): RuleShapes {
 
 /** The fields of a rule that a request carries. */
 function requestFields(type: RuleType, kind: DocumentKind): z.ZodRawShape {
-  return { ...documentFields(RULE_FORMS[type].fields, kind), conditions: CONDITIONS.request };
+  const fields = { ...documentFields(RULE_FORMS[type].fields, kind), conditions: CONDITIONS.request };
+  if (type !== 'gateway' || kind !== 'update') return fields;
+  return mapFields(fields, (field, name) =>
+    REMOVED_BY_NULL.includes(name) ? field.nullable().meta(z.globalRegistry.get(field) ?? {}) : field,
+  );
 }
 
 /** The fields of a rule in an answer: all are there but `record_id` and `conditions`, and optional lists are stored as lists. */
@@ -97,9 +104,9 @@ function answeredFields(type: RuleType): z.ZodRawShape {
 /** Changes each schema of a set of fields. */
 function mapFields(
   fields: Readonly<Record<string, z.ZodType>>,
-  change: (field: z.ZodType) => z.ZodType,
+  change: (field: z.ZodType, name: string) => z.ZodType,
 ): z.ZodRawShape {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, change(field)]));
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, change(field, name)]));
 }
 
 /** The schema without `undefined` and `null`. */

@@ -20,6 +20,7 @@ import { certificateReads, certificateWrites } from './certificates.ts';
 import { contactReads, contactWrites } from './contacts.ts';
 import { domainReads, domainWrites, scanReads, scanWrites } from './domains.ts';
 import { draftReads, draftWrites, invariantReads, invariantWrites } from './drafts.ts';
+import { gatewaySchemaReads, gatewaySchemaWrites } from './gateway-schemas.ts';
 import { groupReads, groupWrites } from './groups.ts';
 import { issuanceReads, issuanceWrites } from './issuance.ts';
 import { listFeedReads, listFeedWrites } from './list-feeds.ts';
@@ -72,6 +73,7 @@ export const READS = {
   outbox: outboxReads,
   plans: planReads,
   nodes: nodeReads,
+  gatewaySchemas: gatewaySchemaReads,
   groups: groupReads,
   traffic: trafficReads,
   uptime: uptimeReads,
@@ -108,6 +110,7 @@ export const WRITES = {
   outbox: outboxWrites,
   plans: planWrites,
   nodes: nodeWrites,
+  gatewaySchemas: gatewaySchemaWrites,
   groups: groupWrites,
   traffic: trafficWrites,
   uptime: uptimeWrites,

@@ -4,6 +4,7 @@ import { invoices, quotaNotices, suspensions, ticketMessages, tickets, wallets }
 import { acmeAccounts, certificateOrders, certificateSets, certificates } from './certificates.ts';
 import type { Queried, Table } from './describe.ts';
 import { domainGroups, domainMembers, domains, invitations, recordScans, subscriptions } from './domains.ts';
+import { gatewaySchemas } from './gateways.ts';
 import { listBlobs, listEntries, listFeeds, lists, listUses, planLists, publishedListUses } from './lists.ts';
 import { cacheContents, nodeAllowances, nodeBatches, nodeReports, nodes, nodeTokens } from './nodes.ts';
 import {
@@ -90,6 +91,7 @@ const TABLES = {
   plan_lists: planLists,
   list_uses: listUses,
   published_list_uses: publishedListUses,
+  gateway_schemas: gatewaySchemas,
   nodes,
   node_tokens: nodeTokens,
   domain_groups: domainGroups,

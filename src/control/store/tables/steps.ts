@@ -162,6 +162,8 @@ WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);`,
   NONE,
   // 24: named lists.
   NONE,
+  // 25: OpenAPI documents of gateways.
+  NONE,
 ];
 
 /** The version of this edgeplan's tables. */

@@ -2,7 +2,7 @@
  * Reads the files of a domain, the edge file, the parts and the lists in the folders beside it, compiles them to a plan, and
  * distinguishes edge files from sealed plans.
  */
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Diagnostic, hasErrors } from '../../../base/diagnostics/diagnostic.ts';
 import { sha256Hex } from '../../../base/platform/cryptography.ts';
@@ -10,6 +10,7 @@ import { MAX_EDGE_PARTS, MAX_LISTS } from '../../../base/vocabulary/limits.ts';
 import { compile } from '../../../engine/compiler/compile.ts';
 import type { Plan } from '../../../engine/plan/layout.ts';
 import { type EdgeSources, readEdgeBytes } from '../../../rules/files/edge-file.ts';
+import { schemaNames } from '../../../rules/files/edge-gateways.ts';
 import type { EdgePart } from '../../../rules/files/edge-parts.ts';
 import type { RuleSet } from '../../../rules/model/types.ts';
 
@@ -18,7 +19,7 @@ export interface EdgeInput {
   /** The edge file's name in places. */
   readonly name: string;
   readonly octets: Uint8Array;
-  /** The parts in the order of their names, then the files of lists. */
+  /** The parts in the order of their names, then the files of lists, then OpenAPI documents. */
   readonly parts: readonly EdgePart[];
 }
 
@@ -50,6 +51,32 @@ async function listFilesOf(file: string, octets: Uint8Array): Promise<readonly s
   return named.slice(0, MAX_LISTS).map((name) => join(folder, name));
 }
 
+/** The OpenAPI documents beside an edge file that its gateways, or those of its parts, may name. */
+async function documentsOf(file: string, texts: readonly Uint8Array[]): Promise<readonly string[]> {
+  if (file === '-') return [];
+  const found: string[] = [];
+  for (const octets of texts) {
+    const text = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString();
+    if (!/^["']?gateways|\bgateway\b/m.test(text)) continue;
+    for (const name of schemaNames(text)) {
+      const path = join(dirname(file), name);
+      if (!found.includes(path) && (await isFile(path))) found.push(path);
+    }
+  }
+  return found;
+}
+
+/** Whether there is a file of this name; one that cannot be read is reported when it is. */
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
 /** The names of the files of a folder in order; a folder that does not exist has none. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {
@@ -72,6 +99,8 @@ export async function readEdgeInput(
   const parts: EdgePart[] = [];
   for (const part of [...(await partsOf(file)), ...(await listFilesOf(file, octets))])
     parts.push({ name: part, octets: await read(part) });
+  for (const document of await documentsOf(file, [octets, ...parts.map((part) => part.octets)]))
+    parts.push({ name: document, octets: await read(document), use: 'schema' });
   return { name, octets, parts };
 }
 

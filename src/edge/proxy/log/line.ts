@@ -5,10 +5,10 @@
  */
 import { isAsn } from '../../../base/addresses/asn.ts';
 import { LOGGED_HEADERS } from '../../../base/http/secret-names.ts';
-import { type HeaderChange, originText } from '../../../engine/evaluator/decision.ts';
+import { type GatewayOutcome, type HeaderChange, originText } from '../../../engine/evaluator/decision.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import type { Decision, EdgeRequest, Match, Uninspected } from '../../../engine/evaluator/index.ts';
-import { bodyOf } from '../../../engine/evaluator/request.ts';
+import { bodyOf, type Identity } from '../../../engine/evaluator/request.ts';
 import type { Exchange } from '../../decide/exchange.ts';
 import type { UnservedHost, UnservedReason } from '../../decide/unserved.ts';
 import type { Unenforced } from '../../decide/verdict.ts';
@@ -41,6 +41,8 @@ export interface LoggedDecision {
     readonly browser_ttl_sec: number | null;
   } | null;
   readonly tags: readonly string[];
+  /** What the gateway made of the request; absent: none acted. */
+  readonly gateway?: GatewayOutcome;
   /** What headers rules did to the request, `set x-name`; values are withheld, since they may be secrets. Absent: nothing. */
   readonly request_headers?: readonly string[];
   /** The same of the response. */
@@ -266,7 +268,21 @@ function logRequest(request: EdgeRequest): RequestPart {
   const asn = isAsn(request.asn) ? request.asn : undefined;
   const line = { scheme, method: cut(method, MAX_HOST), host: cutHost(request.host), target };
   const facts = { protocol, port, headers, ip, country, asn, bot, ja4, now, cleared };
-  return { request: { ...line, ...facts }, withheld };
+  const identity = loggedIdentity(request.identity);
+  if (request.identity?.claims !== undefined) withheld.push('claims');
+  return { request: { ...line, ...facts, ...(identity === null ? {} : { identity }) }, withheld };
+}
+
+/** Whose request it is, without the claims of its token, which may name a person; `null`: no credentials were verified. */
+function loggedIdentity(identity: EdgeRequest['identity']): Identity | null {
+  if (identity === undefined || identity === null) return null;
+  const { consumer, verified, scopes, failure } = identity;
+  return {
+    consumer,
+    ...(verified === undefined ? {} : { verified }),
+    ...(scopes === undefined ? {} : { scopes: scopes.slice(0, MAX_MATCHES).map((scope) => cut(scope, MAX_HOST)) }),
+    ...(failure === undefined || failure === null ? {} : { failure }),
+  };
 }
 
 /** The loggable part of a header; the very same value if nothing had to be removed, so that callers can compare. */
@@ -300,6 +316,7 @@ export function loggedDecision(decision: Decision): LoggedDecision {
         ? null
         : { mode: cache.mode, edge_ttl_sec: cache.edgeTtl, browser_ttl_sec: cache.browserTtl },
     tags: decision.tags.slice(0, MAX_MATCHES),
+    ...(decision.gateway === undefined ? {} : { gateway: decision.gateway }),
     ...loggedHeaders('request_headers', decision.requestHeaders),
     ...loggedHeaders('response_headers', decision.responseHeaders),
   };

@@ -320,14 +320,14 @@ describe('the shop fixture', () => {
   const bytes = readFileSync(new URL('../../../../fixtures/shop/edge.yaml', import.meta.url));
   const file = readEdgeBytes(bytes, 'edge.yaml');
 
-  it('is accepted without a warning, has every rule type but `headers`, and names every rule by a key', () => {
+  it('is accepted without a warning, has every rule type but `gateway` and `headers`, and names every rule by a key', () => {
     expect(file.diagnostics).toEqual([]);
     if (!file.ok) throw new Error('the fixture is refused');
     const { rules } = file.ruleSet;
     expect(rules.length).toBeGreaterThanOrEqual(25);
-    // `fixtures/headers` has those: a plan with one of them is none that earlier releases read.
+    // `fixtures/headers` and `fixtures/gateways` have those: a plan with one of them is none that earlier releases read.
     const types = new Set(rules.map(({ type }) => type));
-    expect(RULE_TYPES.filter((type) => !types.has(type))).toEqual(['headers']);
+    expect(RULE_TYPES.filter((type) => !types.has(type))).toEqual(['gateway', 'headers']);
     expect(rules.filter(({ action_mode }) => action_mode === 'dry_run').length).toBeGreaterThanOrEqual(4);
     for (const { id } of rules) expect(file.sources.rules.get(id)?.key).toMatch(/^[a-z0-9-]+$/);
   });

@@ -67,6 +67,9 @@ describe('with', () => {
         '  headers: { X-Trace: 1, Accept: [text/html, text/plain] }',
         '  user_agent: GPTBot',
         '  body: a=b',
+        '  consumer: acme',
+        '  claims: { sub: 7, admin: true, aud: [a, b] }',
+        '  scopes: [read, write]',
         '  cleared: [captcha/login]',
         '  at: 2026-01-31T12:00:00Z',
         '  node: 7',
@@ -87,6 +90,11 @@ describe('with', () => {
       bot: { kind: 'gptbot', verified: true },
       ja4: 't13d1516h2_8daaf6152771_02713d6af862',
       body: 'a=b',
+      identity: {
+        consumer: 'acme',
+        claims: { sub: 7, admin: true, aud: ['a', 'b'] },
+        scopes: ['read', 'write'],
+      },
     });
     expect(step?.world).toMatchObject({ now: Date.UTC(2026, 0, 31, 12), node: 7 });
     expect(step?.world.cleared.map((item) => item.value)).toEqual(['captcha/login']);
@@ -106,6 +114,12 @@ describe('with', () => {
     });
   });
 
+  test('scopes or claims without a consumer are those of a token that names none', () => {
+    const request = (line: string) => read(one(`with: { ${line} }`))[0]?.steps[0]?.request;
+    expect(request('scopes: read')?.identity).toEqual({ consumer: null, scopes: ['read'] });
+    expect(request('claims: { a: x }')?.identity).toEqual({ consumer: null, claims: { a: 'x' } });
+  });
+
   test('a `host` header replaces the host of the URL', () => {
     expect(read(one('with: { headers: { Host: other.example.com } }'))[0]?.steps[0]?.request.host).toBe(
       'other.example.com',
@@ -123,6 +137,10 @@ describe('with', () => {
     ['node: -1', 'must be a whole number from 0'],
     ['userAgent: x', 'unknown key `userAgent`; write `user_agent`'],
     ['headers: x', 'must be a map of header names to values'],
+    ['consumer: [acme]', 'must be the username of a consumer'],
+    ['claims: sub', 'must be a map of claims by name'],
+    ['claims: { sub: { a: 1 } }', 'must be text, a number, `true`, `false` or a list of texts, found a map'],
+    ['scopes: { a: 1 }', 'must be a text'],
     ['busy: { a: many }', 'must be a whole number'],
   ])('`%s`: %s', (line, message) => {
     expect(mistakes(one(`with: { ${line} }`)).join('\n')).toContain(message);

@@ -190,7 +190,7 @@ it('counts commas and brackets before it parses, so that a file of brackets allo
       severity: 'error',
       path: [],
       message: 'a file must contain at most 500000 commas and opening brackets',
-      remedy: 'split the domain, or write lists one entry a line',
+      remedy: 'divide it, or write lists one entry a line',
       at: { file: 'edge.yaml', line: 1, column: 1 },
     },
   ]);

@@ -11,6 +11,7 @@ export const LEAST: { readonly [T in RuleType]: Input } = {
   fingerprint: { match_ja4: ['t13d1516h2_8daaf6152771_e5627efa2ab1'], action: 'drop' },
   bot_route: { bot_kinds: ['gptbot'], action: 'block' },
   rate_limit: { limit: 10 },
+  gateway: { auth: { require: 'none' } },
   waf: {},
   redirect: { target: '/new' },
   captcha: {},

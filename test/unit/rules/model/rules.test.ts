@@ -29,6 +29,7 @@ describe('defaults', () => {
       alt_scheme: 'https',
     },
     rate_limit: { ...PATH_DEFAULTS, window_sec: 60, key_by: 'ip', on_breach: 'drop', burst: 0 },
+    gateway: { name: '', base_path: '/', operations: [], on_unknown_operation: 'block' },
     waf: {
       ...PATH_DEFAULTS,
       paranoia: 1,

@@ -30,6 +30,20 @@ describe('asTest', () => {
     expect(testFor('https://shop.example.com/', { asn: '64496' })).toContain('    with: { asn: 64496 }\n');
   });
 
+  it('has the consumer, its claims and scopes, and not how they were verified', () => {
+    const flags = { consumer: 'acme', claim: ['sub=7'], scope: ['read'] };
+    expect(testFor('https://shop.example.com/', flags)).toContain(
+      '    with: { consumer: acme, claims: { sub: "7" }, scopes: [read] }\n',
+    );
+    const given = asked('https://shop.example.com/');
+    const identity = { consumer: null, failure: 'expired' } as const;
+    const refused = { ...given, request: { ...given.request, identity } };
+    expect(asTest(simulate(SHOP, refused), refused, SHOP)).toEqual({
+      ok: false,
+      error: 'a test contains the consumer, claims and scopes of a request, not how they were verified',
+    });
+  });
+
   it('expects the error page when a status was given', () => {
     const response = { status: 502, madeBy: 'edge' as const };
     const text = testFor('https://shop.example.com/', { cleared: ['captcha/shop-captcha'] }, { response });

@@ -52,6 +52,16 @@ describe('renderTrace', () => {
     ]);
   });
 
+  it('says whose request it is', () => {
+    const { request, ...rest } = shopDocument();
+    const identity = { consumer: 'acme', scopes: ['read', 'write'], claims: { sub: '7' } };
+    expect(text({ ...rest, request: { ...request, identity } })).toContain(
+      ' · consumer acme · scopes read write · claims sub · plan v41',
+    );
+    const refused = { ...request, identity: { consumer: null, failure: 'expired' as const } };
+    expect(text({ ...rest, request: refused })).toContain(' · no consumer · credentials expired · plan v41');
+  });
+
   it('lists with `all` the rules that it otherwise only counts', () => {
     const listed = text(shopDocument(), Number.POSITIVE_INFINITY, true);
     expect(listed).toContain('· drop #90              not in scope  bound to record 99');

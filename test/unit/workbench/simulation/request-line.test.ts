@@ -93,7 +93,7 @@ describe('curl options', () => {
 describe('facts', () => {
   it('are absent from the request when not given', () => {
     const bare = request('https://x');
-    for (const name of ['ip', 'country', 'asn', 'bot', 'ja4', 'ja4h', 'body', 'cleared'])
+    for (const name of ['ip', 'country', 'asn', 'bot', 'ja4', 'ja4h', 'body', 'cleared', 'identity'])
       expect(bare).not.toHaveProperty(name);
     expect(bare.now).toBe(NOW);
   });
@@ -107,6 +107,23 @@ describe('facts', () => {
     expect(request('https://x', { bot: 'gptbot:verified' }).bot).toEqual({ kind: 'gptbot', verified: true });
     expect(request('https://x', { bot: 'none' }).bot).toBe(null);
     expect(request('https://x', { cleared: ['captcha/9'] }).cleared).toEqual(['captcha/9']);
+  });
+
+  it('say whose request it is', () => {
+    const flags = { consumer: 'acme', claim: ['sub=7', 'aud=a', 'aud=b=c'], scope: ['read', 'write'] };
+    expect(request('https://x', flags).identity).toEqual({
+      consumer: 'acme',
+      claims: { sub: '7', aud: ['a', 'b=c'] },
+      scopes: ['read', 'write'],
+    });
+    expect(request('https://x', { scope: ['read'] }).identity).toEqual({ consumer: null, scopes: ['read'] });
+    expect(request('https://x', { claim: ['__proto__=1'] }).identity?.claims).toHaveProperty(
+      '__proto__',
+      '1',
+    );
+    expect(refusal('https://x', { consumer: '' })).toBe('--consumer has no username');
+    expect(refusal('https://x', { claim: ['=x'] })).toBe('`=x` is not a claim; write name=value');
+    expect(refusal('https://x', { scope: ['read write'] })).toMatch(/^`read write` is not a scope/);
   });
 
   it('are refused when malformed, instead of counting as unknown', () => {

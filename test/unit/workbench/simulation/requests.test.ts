@@ -116,7 +116,7 @@ describe('a stream of requests', () => {
     const found = await all(lines.map((line) => JSON.stringify(line)).join('\n'));
     expect(summary(found)).toEqual([
       '1 `contry` is not a field of a request; did you mean `country`?',
-      '2 `colour` is not a field of a request; the fields are scheme, method, id, host, target, protocol, port, headers, ip, country, asn, bot, ja4, ja4h, body, bodyError, bodyTruncated, now, cleared',
+      '2 `colour` is not a field of a request; the fields are scheme, method, id, host, target, protocol, port, headers, ip, country, asn, bot, ja4, ja4h, body, bodyError, bodyTruncated, now, cleared, identity',
       '3 `ip` must be text or null, found 5',
       '4 `host` must be text, or a list of texts, found a list of 2 entries',
       '5 `headers` must be an object of lower-case names, each with a text or a list of texts, found an object',

@@ -2,7 +2,7 @@
  * Answers of the management API as the page reads them, by the types of the OpenAPI document, and the shape of what the
  * page has of them.
  */
-import { type RuleType, ruleSlug } from '../../../../base/vocabulary/vocabulary.ts';
+import { type RuleType, typePath } from '../../../../base/vocabulary/vocabulary.ts';
 import type { components, paths } from '../../../../control/client/schema.ts';
 import type { FieldDocument, FindingDocument } from '../../documents.ts';
 
@@ -37,7 +37,7 @@ export interface RuleShown extends Readonly<Record<string, unknown>> {
 
 /** The path of the rules of a type. */
 export function rulesPath(domain: string, type: RuleType): string {
-  return `${domainPath(domain)}/rules/${ruleSlug(type)}/`;
+  return `${domainPath(domain)}/${typePath(type)}/`;
 }
 
 /** The path of a domain. */

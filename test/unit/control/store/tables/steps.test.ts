@@ -33,6 +33,7 @@ const LANDED = {
     '743089869fd1682c',
     'a08d69bb0345bffc',
     '84d2fb299f6b87af',
+    'eabdbb2d409d4f9d',
   ],
   postgres: [
     '2608231084785635',
@@ -59,6 +60,7 @@ const LANDED = {
     'd03953b732feb888',
     '1b2b13720af02bd7',
     '7012f17934f572e4',
+    '7e6d64104806f686',
   ],
 } as const;
 

@@ -59,6 +59,10 @@ describe('the fields of forms', () => {
     expect(conditions).toHaveLength(Object.keys(rules).length);
     const nested = all.filter(({ name, fields }) => fields.length > 0 && name !== 'conditions');
     expect(nested.map(({ name, kind }) => `${name}: ${kind}`)).toEqual([
+      'auth: object',
+      'operations: objects',
+      'cors: object',
+      'upstream_headers: object',
       'exclusions: objects',
       'origins: objects',
       'health_check: object',
@@ -70,6 +74,8 @@ describe('the fields of forms', () => {
     expect(nested.filter(({ nullable }) => nullable)).toEqual([]);
     const deeper = nested.flatMap(({ fields }) => fields).filter(({ fields }) => fields.length > 0);
     expect(deeper.map(({ name, kind }) => `${name}: ${kind}`)).toEqual([
+      ...['api_key: object', 'jwt: object'],
+      ...['set: map', 'add: map'],
       ...['set: map', 'add: map'],
       ...['set: map', 'add: map'],
     ]);

@@ -1,0 +1,125 @@
+/**
+ * OpenAPI documents of gateways: how the operations of a document become those of the gateway, and what differs. Operations of source
+ * `schema` are replaced; the others stay, and one of them takes the place of an operation of the document with its method and path.
+ */
+import { z } from 'zod';
+import type { Operation } from '../../../rules/model/types.ts';
+import { joinOperations, operationPlaces } from '../../../rules/openapi/join-operations.ts';
+import type { SchemaOperation } from '../../../rules/openapi/path-items.ts';
+import type { ReadSchema, SchemaNote } from '../../compute/job.ts';
+
+/** What a document would change, or has changed. */
+export interface SchemaChanges {
+  /** All operations of the gateway with those of the document. */
+  readonly operations: readonly Operation[];
+  /** `GET /orders` each, as `removed` and the others. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+  /** Operations of the document that another operation of the gateway stands for. */
+  readonly overridden: readonly string[];
+}
+
+/** Compares the operations of a gateway with those of a document. */
+export function compareSchema(
+  before: readonly Operation[],
+  document: readonly SchemaOperation[],
+): SchemaChanges {
+  const others = before.filter(({ source }) => source !== 'schema');
+  const { taken, overridden } = joinOperations(others, document);
+  const had = new Map(
+    before
+      .filter(({ source }) => source === 'schema')
+      .flatMap((one) => operationPlaces(one).map((place) => [place, one] as const)),
+  );
+  const has = new Map(taken.flatMap((one) => operationPlaces(one).map((place) => [place, one] as const)));
+  const changed = [...has].filter(([place, one]) => {
+    const earlier = had.get(place);
+    return earlier !== undefined && contentOf(earlier) !== contentOf(one);
+  });
+  return {
+    operations: [...others, ...(taken as readonly Operation[])],
+    added: [...has].filter(([place]) => !had.has(place)).map(([, one]) => textOf(one)),
+    removed: [...had].filter(([place]) => !has.has(place)).map(([, one]) => textOf(one)),
+    changed: changed.map(([, one]) => textOf(one)),
+    overridden: overridden.map(textOf),
+  };
+}
+
+/** `GET /orders/{id}`. */
+function textOf({ methods, path }: Pick<Operation, 'methods' | 'path'>): string {
+  return `${methods.join(',')} ${path}`;
+}
+
+/** What distinguishes two operations of one method and shape. */
+function contentOf({
+  operation_id,
+  path,
+  scopes = [],
+  tags = [],
+  auth,
+}: Operation | SchemaOperation): string {
+  return JSON.stringify([operation_id ?? null, path, scopes, tags, auth ?? null]);
+}
+
+const OPERATION_TEXTS = z.array(z.string()).describe('such as `GET /orders/{id}`');
+
+/** The answer about a document. */
+export const SCHEMA_CHECK = z
+  .object({
+    valid: z.boolean().describe('whether the document can be stored; otherwise `diagnostics` has the errors'),
+    openapi: z.string().nullable().describe('version of OpenAPI; null where the document is not valid'),
+    base_paths: z.array(z.string()).describe('paths of `servers`: a hint for `base_path`'),
+    operations: z.int().describe('how many the document describes'),
+    added: OPERATION_TEXTS,
+    removed: OPERATION_TEXTS,
+    changed: OPERATION_TEXTS,
+    overridden: OPERATION_TEXTS.describe(
+      'left out, since an operation of another source has method and path',
+    ),
+    diagnostics: z.array(
+      z.object({
+        severity: z.enum(['error', 'warning', 'info']),
+        code: z.string(),
+        path: z.string().describe('place in the document, such as `paths["/orders"].get`'),
+        message: z.string(),
+        found: z.string().nullable(),
+        remedy: z.string().nullable(),
+        line: z.int(),
+        column: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'GatewaySchemaCheck' });
+
+/** The answer about a document, as it was compared with the operations of the gateway. */
+export function showCheck(read: ReadSchema, changes: SchemaChanges | null): z.output<typeof SCHEMA_CHECK> {
+  const { added = [], removed = [], changed = [], overridden = [] } = changes ?? {};
+  return {
+    valid: read.ok,
+    openapi: read.ok ? read.version : null,
+    base_paths: read.ok ? [...read.basePaths] : [],
+    operations: read.ok ? read.operations.length : 0,
+    added: [...added],
+    removed: [...removed],
+    changed: [...changed],
+    overridden: [...overridden],
+    diagnostics: [...read.diagnostics],
+  };
+}
+
+/** Mistakes that the message of a 400 lists, at most; the number of the others follows. */
+const MAX_LISTED = 20;
+
+/** The errors of a document in one sentence, each with its line. */
+export function mistakesText(diagnostics: readonly SchemaNote[]): string {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').map(noteText);
+  const rest = errors.length - MAX_LISTED;
+  return `${errors.slice(0, MAX_LISTED).join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`;
+}
+
+function noteText({ line, column, path, message, found, remedy }: SchemaNote): string {
+  const where = path === '' ? '' : `${path}: `;
+  const shown = found === null ? '' : `, found ${found}`;
+  return `line ${line}, column ${column}: ${where}${message}${shown}${remedy === null ? '' : `; ${remedy}`}`;
+}

@@ -1,0 +1,239 @@
+/**
+ * The operations of a gateway and its OpenAPI document (semantics §15). A gateway is a rule: `rules.ts` and `rules-batch.ts` have
+ * its other routes.
+ */
+import { z } from 'zod';
+import { sha256Hex } from '../../../base/platform/cryptography.ts';
+import { typePath } from '../../../base/vocabulary/vocabulary.ts';
+import { RULE_FORMS } from '../../../rules/model/rule.ts';
+import type { Operation as GatewayOperation } from '../../../rules/model/types.ts';
+import { MAX_SCHEMA_OCTETS } from '../../../rules/openapi/limits.ts';
+import type { ReadSchema } from '../../compute/job.ts';
+import type { GatewaySchemaHead } from '../../store/repositories/gateway-schemas.ts';
+import type { RuleRow } from '../../store/tables/rules.ts';
+import { compareSchema, mistakesText, SCHEMA_CHECK, showCheck } from '../gateways/schema.ts';
+import { YAML_TYPES } from '../operation/large-bodies.ts';
+import { MAX_DOMAIN_SCHEMA_OCTETS } from '../operation/limits.ts';
+import { idOf } from '../operation/read-request.ts';
+import { badRequest, forbidden, notFound, Refusal } from '../operation/refusal.ts';
+import {
+  type ApiRoute,
+  type Beside,
+  type Call,
+  type Operation,
+  ok,
+  operation,
+  type Writing,
+} from '../operation/route.ts';
+import { RULE_SHAPES } from '../rules/shapes.ts';
+import { bodyOf } from '../rules/show.ts';
+import { changeRule } from './rules.ts';
+
+const ONE = `/domains/{domain}/${typePath('gateway')}/{ruleId}`;
+
+/** The operations in answers, and in the requests that replace them. */
+const ANSWERED = (RULE_SHAPES.gateway.answer as z.ZodObject).shape['operations'] as z.ZodType;
+const REQUESTED = z
+  .object({ operations: (RULE_SHAPES.gateway.create as z.ZodObject).shape['operations'] as z.ZodType })
+  .meta({ id: 'GatewayOperations', examples: [{ operations: RULE_FORMS.gateway.example['operations'] }] });
+
+/** What a document may be sent as. */
+const DOCUMENT_BODY = {
+  kind: 'large',
+  schema: z.string().describe('an OpenAPI document, 3.0 or later, as YAML or JSON'),
+  types: ['application/json', ...YAML_TYPES, 'text/plain'],
+} as const;
+
+/** The operations and the document of a gateway. */
+// biome-ignore format: a table is read in columns
+export const GATEWAY_ROUTES: readonly ApiRoute[] = [
+  { method: 'GET', path: `${ONE}/operations/`, permission: 'domain.view', hides: true, ...listOperations() },
+  { method: 'PUT', path: `${ONE}/operations/`, permission: 'rules.edit', hides: true, ...replaceOperations() },
+  { method: 'GET', path: `${ONE}/schema`, permission: 'domain.view', hides: true, ...readDocument() },
+  { method: 'PUT', path: `${ONE}/schema`, permission: 'rules.edit', hides: true, ...replaceDocument() },
+  { method: 'POST', path: `${ONE}/schema/check`, permission: 'domain.view', hides: true, asks: true, ...checkDocument() },
+];
+
+/** The gateway of the path. */
+async function gatewayOf({
+  tx,
+  domain,
+  params,
+}: Pick<Beside, 'tx' | 'domain' | 'params'>): Promise<RuleRow | null> {
+  return tx.rules.get({ domain_id: domain.id, type: 'gateway', id: idOf(params['ruleId']) });
+}
+
+/** The operations of a stored gateway. */
+function operationsOf(row: RuleRow): readonly GatewayOperation[] {
+  return (bodyOf(row)['operations'] ?? []) as readonly GatewayOperation[];
+}
+
+function listOperations(): Operation {
+  return operation({
+    summary: 'The operations of a gateway, of the document and others',
+    response: ANSWERED,
+    async handle({ domain, read, params }) {
+      const row = await read((tx) => gatewayOf({ tx, domain, params }));
+      if (row === null) throw notFound();
+      return ok(operationsOf(row));
+    },
+  });
+}
+
+/** `PUT …/operations/`: all or none; `If-Match` is the ETag of the list. */
+function replaceOperations(): Operation {
+  return operation<unknown>({
+    summary: 'Replace the operations of a gateway, those of its document too',
+    body: { kind: 'raw', schema: REQUESTED },
+    response: ANSWERED,
+    async handle({ body, params, write }) {
+      return write(async (w) => {
+        const before = await present(w, params);
+        if (w.conditional) w.match(operationsOf(before));
+        const { operations } = onlyOperations(body);
+        const { body: after } = await changeRule(w, { before, input: { operations }, action: 'rule.update' });
+        return ok((after as { readonly operations: unknown }).operations);
+      });
+    },
+  });
+}
+
+/** The gateway of the path in a write. @throws Refusal 404 */
+async function present(w: Writing, params: Beside['params']): Promise<RuleRow> {
+  const row = await gatewayOf({ tx: w.tx, domain: w.domain, params });
+  if (row === null) throw notFound();
+  return row;
+}
+
+/** The body with `operations` alone. @throws Refusal 400 */
+function onlyOperations(body: unknown): { readonly operations: unknown } {
+  const fields = typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.keys(body) : [];
+  if (fields.length !== 1 || fields[0] !== 'operations')
+    throw badRequest('the body must be `{ "operations": […] }`');
+  return body as { readonly operations: unknown };
+}
+
+function readDocument(): Operation {
+  return operation({
+    summary: 'The OpenAPI document of a gateway, as it was sent',
+    response: z.string(),
+    produces: YAML_TYPES[0],
+    async handle({ domain, read, params }) {
+      return read(async (tx) => {
+        const row = await gatewayOf({ tx, domain, params });
+        if (row === null) throw notFound();
+        const found = await tx.gatewaySchemas.get(row.id);
+        if (found === null) throw new Refusal(404, 'the gateway has no OpenAPI document');
+        return {
+          body: found.document,
+          type: `${typeOf(found.document)}; charset=utf-8`,
+          tagged: tagged(found),
+        };
+      });
+    },
+  });
+}
+
+/** The content type of a document: JSON, or else YAML. */
+function typeOf(document: string): string {
+  return /^\s*\{/.test(document) ? 'application/json' : YAML_TYPES[0];
+}
+
+/** What the ETag of a document is computed from. */
+function tagged({ digest }: Pick<GatewaySchemaHead, 'digest'>): object {
+  return { digest };
+}
+
+/** `PUT …/schema`: replaces the operations of the earlier document; those of other sources stay. */
+function replaceDocument(): Operation {
+  return operation<Buffer>({
+    summary: 'Replace the OpenAPI document of a gateway, and the operations that it describes',
+    body: DOCUMENT_BODY,
+    response: SCHEMA_CHECK,
+    statuses: [503],
+    async handle(call) {
+      const read = await readDocumentOf(call);
+      if (!read.ok) throw badRequest(mistakesText(read.diagnostics));
+      return call.write((w) => storeDocument(w, { read, octets: call.body, params: call.params }));
+    },
+  });
+}
+
+/** Reads the body in a compute thread. @throws Refusal 400 for a long one */
+async function readDocumentOf({ body, caller, services }: Call<Buffer>): Promise<ReadSchema> {
+  if (body.length > MAX_SCHEMA_OCTETS) {
+    throw badRequest(`the document must be at most ${MAX_SCHEMA_OCTETS} octets, found ${body.length}`);
+  }
+  return services.compute.run({ account: caller.account_id, kind: 'schema' }, async () => ({
+    kind: 'schema',
+    octets: body,
+  }));
+}
+
+/** A document to store. */
+interface SentDocument {
+  readonly read: Extract<ReadSchema, { readonly ok: true }>;
+  readonly octets: Buffer;
+  readonly params: Beside['params'];
+}
+
+/** Stores a document and its operations. @throws Refusal 400, 403, 404, 412 */
+async function storeDocument(w: Writing, { read, octets, params }: SentDocument) {
+  const { tx, domain, now } = w;
+  const before = await present(w, params);
+  const earlier = await tx.gatewaySchemas.head(before.id);
+  if (w.conditional) w.match(earlier === null ? null : tagged(earlier));
+  const others = await tx.gatewaySchemas.octetsOfOthers({ domain_id: domain.id, rule_id: before.id });
+  if (others + octets.length > MAX_DOMAIN_SCHEMA_OCTETS) {
+    const most = `the documents of a domain hold at most ${MAX_DOMAIN_SCHEMA_OCTETS} octets together`;
+    throw forbidden(`${most}, and with this one there were ${others + octets.length}`);
+  }
+  const changes = compareSchema(operationsOf(before), read.operations);
+  const input = { operations: changes.operations };
+  await changeRule(w, { before, input, action: 'rule.update' });
+  const after = {
+    rule_id: before.id,
+    domain_id: domain.id,
+    digest: sha256Hex(octets),
+    octets: octets.length,
+    version: read.version,
+    document: octets.toString(),
+    updated_at: now,
+  };
+  if (earlier?.digest !== after.digest) {
+    await tx.gatewaySchemas.put(after);
+    const shown = earlier === null ? {} : { before: showHead(earlier) };
+    await w.audit({
+      action: 'gateway.schema',
+      subject: `gateway/${before.id}`,
+      ...shown,
+      after: showHead(after),
+    });
+  }
+  return { ...ok(showCheck(read, changes)), tagged: tagged(after) };
+}
+
+/** A document in the audit log. */
+function showHead({
+  digest,
+  octets,
+  version,
+}: Pick<GatewaySchemaHead, 'digest' | 'octets' | 'version'>): object {
+  return { openapi: version, octets, digest };
+}
+
+/** `POST …/schema/check`: stores nothing. */
+function checkDocument(): Operation {
+  return operation<Buffer>({
+    summary: 'Check an OpenAPI document: its mistakes, and which operations of the gateway it would change',
+    body: DOCUMENT_BODY,
+    response: SCHEMA_CHECK,
+    async handle(call) {
+      const { domain, params } = call;
+      const row = await call.read((tx) => gatewayOf({ tx, domain, params }));
+      if (row === null) throw notFound();
+      const read = await readDocumentOf(call);
+      return ok(showCheck(read, read.ok ? compareSchema(operationsOf(row), read.operations) : null));
+    },
+  });
+}

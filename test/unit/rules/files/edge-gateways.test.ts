@@ -1,0 +1,140 @@
+/** Gateways of edge files: their list, the documents beside the file, every mistake with its place, and the way back to text. */
+import { describe, expect, test } from 'vitest';
+import { formatDiagnostic } from '../../../../src/base/diagnostics/diagnostic.ts';
+import { readEdgeBytes } from '../../../../src/rules/files/edge-file.ts';
+import { schemaNames } from '../../../../src/rules/files/edge-gateways.ts';
+import type { EdgePart } from '../../../../src/rules/files/edge-parts.ts';
+import { formatFile } from '../../../../src/rules/files/format.ts';
+import { printEdge } from '../../../../src/rules/files/print-edge.ts';
+
+const HEAD = 'domain: example.com\n';
+const AUTH = 'auth: { api_key: { sources: [{ in: header, name: X-Api-Key }] } }';
+const DOCUMENT = `openapi: 3.1.0
+paths:
+  /orders:
+    get: { operationId: listOrders }
+    post: { operationId: addOrder }
+`;
+
+function read(
+  text: string,
+  documents: Readonly<Record<string, string>> = {},
+  parts: readonly EdgePart[] = [],
+) {
+  const beside = Object.entries(documents).map(
+    ([name, content]): EdgePart => ({ name, octets: Buffer.from(content), use: 'schema' }),
+  );
+  return readEdgeBytes(Buffer.from(HEAD + text), 'edge.yaml', [...parts, ...beside]);
+}
+
+function mistakes(...given: Parameters<typeof read>): string {
+  return read(...given)
+    .diagnostics.map(formatDiagnostic)
+    .join('\n');
+}
+
+function rules(...given: Parameters<typeof read>) {
+  const file = read(...given);
+  expect(file.diagnostics.map(formatDiagnostic)).toEqual([]);
+  return file.ok ? file.ruleSet.rules : [];
+}
+
+describe('the list `gateways`', () => {
+  test('has rules of that type after the other rules', () => {
+    const text = `gateways:\n  - { base_path: /v1, ${AUTH} }\nrules:\n  - { type: waf }\n`;
+    expect(rules(text)).toMatchObject([
+      { id: 1, type: 'waf' },
+      { id: 2, type: 'gateway', base_path: '/v1' },
+    ]);
+    expect(rules(`gateways:\n  - { ${AUTH} }\n`)).toMatchObject([{ id: 1, type: 'gateway' }]);
+    expect(rules('gateways:\nrules: []\n')).toEqual([]);
+  });
+
+  test('is one list with that of the parts, each with its places', () => {
+    const part = { name: 'edge.d/b.yaml', octets: Buffer.from(`gateways:\n  - { base_path: b, ${AUTH} }\n`) };
+    const text = `gateways:\n  - { base_path: /a, ${AUTH} }\n`;
+    expect(mistakes(text, {}, [part])).toBe(
+      'edge.d/b.yaml:2:18: error: gateways[1].base_path: must start with `/`, found `b`',
+    );
+  });
+
+  test.each([
+    ['gateways: { base_path: /v1 }', '2:11: error: gateways: must be a list of gateways, found an object'],
+    [
+      `gateways:\n  - { type: drop, ${AUTH} }`,
+      '3:13: error: gateways[0].type: must be `gateway`, or left out, found `drop`',
+    ],
+    ['gateways: [x]', '2:12: error: gateways[0]: must be a mapping'],
+    [
+      `rules: [{ type: waf }]\ngateways:\n  - { base: /v1, ${AUTH} }`,
+      '4:7: error: gateways[0].base: is not a known field',
+    ],
+    [`gateways:\n  - { ${AUTH}, records: [shop] }`, 'gateways[0].records[0]: is not a record of this file'],
+    [`gateways:\n  - { key: X, ${AUTH} }`, '3:12: error: gateways[0].key: must be at most'],
+    [`fragment: true\ngateways:\n  - { ${AUTH} }`, 'gateways[0].id: is missing'],
+  ])('has its mistakes at their places, case %#', (text, message) => {
+    expect(mistakes(text)).toContain(message);
+  });
+
+  test('is printed without the type, and read again', () => {
+    const [gateway] = rules(`gateways:\n  - { base_path: /v1, name: orders, ${AUTH} }\n`);
+    const { text } = printEdge({
+      domain: { name: 'example.com' },
+      records: [],
+      rules: [gateway!],
+      ids: false,
+    });
+    expect(text).toContain('\ngateways:\n  - name: orders\n');
+    expect(text).not.toContain('type: gateway');
+    expect(rules(text.slice(HEAD.length))).toEqual([gateway]);
+    expect(formatFile(text, 'edge.yaml')).toEqual({ ok: true, text });
+  });
+});
+
+describe('`schema` of a gateway', () => {
+  const text = `gateways:\n  - { base_path: /v1, ${AUTH}, schema: openapi.yaml }\n`;
+
+  test('gives it the operations of the document beside the file', () => {
+    expect(rules(text, { 'shop/openapi.yaml': DOCUMENT })).toMatchObject([
+      {
+        operations: [
+          { operation_id: 'listOrders', methods: ['GET'], path: '/orders', source: 'schema' },
+          { operation_id: 'addOrder', methods: ['POST'], path: '/orders', source: 'schema' },
+        ],
+      },
+    ]);
+    const inRules = `rules:\n  - { type: gateway, ${AUTH}, schema: ./api/a.json }\n`;
+    expect(rules(inRules, { 'api/a.json': '{"openapi":"3.0.0","paths":{"/a":{"get":{}}}}' })).toHaveLength(1);
+  });
+
+  test('leaves operations that are written to the file', () => {
+    const own = text.replace('schema:', 'operations: [{ methods: [POST, PUT], path: /orders }], schema:');
+    expect(rules(own, { 'openapi.yaml': DOCUMENT })).toMatchObject([
+      { operations: [{ methods: ['POST', 'PUT'] }, { operation_id: 'listOrders' }] },
+    ]);
+  });
+
+  test('that names no document is refused at its place', () => {
+    expect(mistakes(text)).toContain(
+      'edge.yaml:3:98: error: gateways[0].schema: is no file beside the edge file, found `openapi.yaml`',
+    );
+    for (const name of ['../openapi.yaml', '/etc/openapi.yaml', 'a/../../b.yaml', 'openapi.txt', '[1]'])
+      expect(mistakes(text.replace('openapi.yaml', name)), name).toContain(
+        'gateways[0].schema: must be the name of an OpenAPI document beside the edge file',
+      );
+  });
+
+  test('has the mistakes of the document at their places in it', () => {
+    const wrong = DOCUMENT.replace('/orders:', '/orders?a:');
+    expect(mistakes(text, { 'openapi.yaml': wrong })).toContain(
+      'openapi.yaml:3:3: error: paths["/orders?a"]: has a query, and a path is compared without one',
+    );
+  });
+
+  test('is found in a text without reading it', () => {
+    const found = schemaNames(
+      `schema: a.yaml\n- {schema: "b.json"}\n"schema":'c.yml'\nschema: ../d.yaml\nschema: a.yaml # again\nschemas: e.yaml\nschema: f.txt`,
+    );
+    expect(found).toEqual(['a.yaml', 'b.json', 'c.yml']);
+  });
+});
