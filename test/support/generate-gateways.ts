@@ -131,7 +131,7 @@ function cors(random: Random): CorsSettings {
   const allow_credentials = random.chance(0.3);
   const stars = allow_credentials ? [] : ['*'];
   return {
-    allow_origins: random.some(['https://app.test', 'https://*.app.test', 'null', ...stars], 3),
+    allow_origins: random.some(['https://app.test', 'https://*.app.test', 'http://app.test', ...stars], 3),
     ...(random.chance(0.4) ? { allow_methods: random.some(['GET', 'PATCH', 'PUT'], 2) } : {}),
     ...(random.chance(0.4) ? { allow_headers: random.some(['X-A', 'X-Api-Key', ...stars], 2) } : {}),
     ...(random.chance(0.4) ? { expose_headers: random.some(['RateLimit', 'X-B'], 2) } : {}),
@@ -253,6 +253,7 @@ export function addGateways(random: Random, ruleSet: RuleSet): RuleSet {
     : [];
   return {
     ...ruleSet,
+    domain: { ...ruleSet.domain, status: 'active', suspended: false },
     rules: random.shuffled([...rules, ...gateways, ...naming]),
     registry: generateRegistry(random),
   };
@@ -287,14 +288,14 @@ const ODD_IDENTITIES = [null, undefined, 7, 'ann', [], {}, ['ann'], { consumer: 
 
 /** What an embedder may give as an identity: mostly a valid one. */
 export function generateIdentity(random: Random): Identity | null | undefined {
-  if (random.chance(0.15)) return random.pick(ODD_IDENTITIES) as unknown as Identity;
-  const failure = random.chance(0.12)
+  if (random.chance(0.1)) return random.pick(ODD_IDENTITIES) as unknown as Identity;
+  const failure = random.chance(0.06)
     ? random.pick<unknown>([...IDENTITY_FAILURES, 'other', 7, '', false, 0])
     : random.pick([undefined, undefined, null]);
   return {
     consumer: random.pick([...NAMES, ...NAMES, 'nobody', 'toString', null]),
     ...(failure === undefined ? {} : { failure }),
-    ...(random.chance(0.6) ? { verified: random.pick(KINDS) } : {}),
+    ...(random.chance(0.4) ? { verified: random.pick(KINDS) } : {}),
     ...(random.chance(0.5) ? { claims: random.pick(CLAIMS) } : {}),
     ...(random.chance(0.6)
       ? { scopes: random.pick<unknown>([SCOPES, ['read'], ['write', 'read'], [7, null], 'read', null]) }
