@@ -21,7 +21,7 @@ import type {
 import type { GeneratedCase } from './generate.ts';
 import { withConditions } from './generate-conditions.ts';
 import { hostFilter } from './generate-filters.ts';
-import type { Random } from './generate-random.ts';
+import { type Random, seeded } from './generate-random.ts';
 import { START } from './generate-words.ts';
 
 /** Bases nest, and two are one path in other spellings. */
@@ -357,4 +357,9 @@ export function withGateways<C extends GeneratedCase>(random: Random, made: C): 
     return { ...request, ...last };
   });
   return { ...made, ruleSet, requests };
+}
+
+/** The case with gateways if its seed is one more than a multiple of four. */
+export function everyFourth<C extends GeneratedCase>(made: C): C {
+  return made.seed % 4 === 1 ? withGateways(seeded(made.seed), made) : made;
 }
