@@ -23,6 +23,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Co
     schema: async () => (await import('./commands/schema.ts')).schemaCommand(),
     compile: async () => (await import('./commands/compile.ts')).compileCommand(),
     waf: async () => (await import('./commands/waf.ts')).wafCommand(),
+    'consumer-key': async () => (await import('./commands/consumer-key.ts')).consumerKeyCommand(),
   },
   'Run:': {
     serve: async () => (await import('./commands/serve.ts')).serveCommand(),

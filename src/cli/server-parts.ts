@@ -16,7 +16,8 @@ import { addIssuerMetrics } from '../control/certificates/issuance/metrics.ts';
 import type { Compute } from '../control/compute/job.ts';
 import type { HostNames } from '../control/dns/host-names.ts';
 import type { Dns } from '../control/dns/resolver.ts';
-import { createFeedWorker, type FeedWorker } from '../control/lists/feed/worker.ts';
+import type { FetchWorker } from '../control/lists/feed/fetch-worker.ts';
+import { createFeedWorker } from '../control/lists/feed/worker.ts';
 import { createDeliveryWorker, type DeliveryOptions } from '../control/notices/deliver.ts';
 import { PUBLICATION_ATTEMPTS } from '../control/notices/limits.ts';
 import { notifyPublicationFailed } from '../control/notices/notify.ts';
@@ -24,6 +25,7 @@ import type { SmsGatewayOptions, SmtpOptions } from '../control/notices/outlet-o
 import { createOutlets, type Outlets } from '../control/notices/outlets.ts';
 import { createNotifyWatch } from '../control/notices/watch.ts';
 import type { FailedAttempt } from '../control/publishing/attempts.ts';
+import { createKeyWorker } from '../control/registry/worker.ts';
 import type { ReadTransaction, Store } from '../control/store/store.ts';
 import type { DomainRow } from '../control/store/tables/domains.ts';
 import type { PendingDomain, RevisionRow } from '../control/store/tables/plans.ts';
@@ -223,29 +225,30 @@ export function createServerZones(
   };
 }
 
-// The feeds of named lists of `edgeplan serve`.
+// What `edgeplan serve` fetches: the feeds of named lists, and the keys of token issuers.
 
-/** What feeds are fetched with; see `ServerOptions`. */
-interface ListFeedTools {
+/** What is fetched with; see `ServerOptions`. */
+interface FetchTools {
   readonly special: SpecialJudge;
   readonly hostNames: HostNames;
   readonly compute: Compute;
 }
 
-/** Starts the worker that reads lists from their feeds. */
-export function startListFeeds(
+/** Starts the workers that read lists from their feeds, and that fetch the keys of token issuers. */
+export function startFetches(
   { store, log, secretsKey: ring = null }: Pick<ServerOptions, 'store' | 'log' | 'secretsKey'>,
-  { special, hostNames, compute }: ListFeedTools,
-): FeedWorker {
-  const worker = createFeedWorker({
-    ...{ store, log, ring, special },
-    lookupFor: hostNames.lookupFor,
-    clock: Date.now,
+  { special, hostNames: { lookupFor }, compute }: FetchTools,
+): { readonly listFeeds: FetchWorker; readonly issuerKeys: FetchWorker } {
+  const outward = { store, log, special, lookupFor, clock: Date.now };
+  const listFeeds = createFeedWorker({
+    ...{ ...outward, ring },
     read: (account, body) =>
       compute.run({ account, kind: 'list_feed' }, async () => ({ kind: 'list_feed', ...body })),
   });
-  worker.start();
-  return worker;
+  const issuerKeys = createKeyWorker(outward);
+  listFeeds.start();
+  issuerKeys.start();
+  return { listFeeds, issuerKeys };
 }
 
 // The notifications of `edgeplan serve`: the outlets that the options name, the delivery worker, and the watch.

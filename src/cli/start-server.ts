@@ -30,7 +30,7 @@ import { createHostNames, type HostNames } from '../control/dns/host-names.ts';
 import { createDns, type Dns } from '../control/dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../control/domains/lifecycle.ts';
 import { createLookups, type DomainLookups, lookupsWithoutDns } from '../control/domains/requests.ts';
-import type { FeedWorker } from '../control/lists/feed/worker.ts';
+import type { FetchWorker } from '../control/lists/feed/fetch-worker.ts';
 import { DEFAULT_DAYS } from '../control/logs/limits.ts';
 import { openClearance } from '../control/publishing/clearance.ts';
 import { createFeed } from '../control/publishing/feed.ts';
@@ -57,7 +57,7 @@ import {
   retentionOf,
   type ServerTraffic,
   type ServerZones,
-  startListFeeds,
+  startFetches,
   startServerTelemetry,
   startUptime,
   watchBilling,
@@ -166,7 +166,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const parts = {
     ...{ publisher, republisher, watch, billing, traffic, logs, notifier, uses, budget },
     ...{ compute, store, log, telemetry, zones, issuer },
-    ...{ listFeeds: startListFeeds(options, { ...outward, compute }) },
+    ...startFetches(options, { ...outward, compute }),
     ...{ uptime: startUptime(options), flushing: flushRegularly(uses, log) },
   };
   const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
@@ -347,7 +347,8 @@ interface Parts {
   readonly traffic: ServerTraffic;
   readonly uptime: UptimeWatch;
   readonly notifier: Notifier;
-  readonly listFeeds: FeedWorker;
+  readonly listFeeds: FetchWorker;
+  readonly issuerKeys: FetchWorker;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
@@ -373,6 +374,7 @@ async function settle({
   uptime,
   notifier,
   listFeeds,
+  issuerKeys,
   uses,
   budget,
   compute,
@@ -387,6 +389,7 @@ async function settle({
   clearInterval(flushing);
   await issuer?.stop();
   await zones?.stop();
+  await issuerKeys.stop();
   await listFeeds.stop();
   await notifier.stop();
   await watch.stop();

@@ -27,13 +27,12 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ...['door-check'],
   ],
   edge: [
-    ...['handover', 'answers', 'cache', 'markdown', 'following', 'decide', 'proxy', 'doors', 'listeners'],
-    ...['workers', 'node'],
-    ...['middleware'],
+    ...['handover', 'answers', 'cache', 'markdown', 'following', 'credentials', 'decide', 'proxy', 'doors'],
+    ...['listeners', 'workers', 'node', 'middleware'],
   ],
   control: [
     ...['client', 'store', 'accounts', 'notices', 'publishing', 'traffic', 'logs', 'dns', 'certificates'],
-    ...['lists', 'domains', 'zones', 'billing', 'recommendations', 'compute', 'api'],
+    ...['lists', 'registry', 'domains', 'zones', 'billing', 'recommendations', 'compute', 'api'],
   ],
   page: ['panel', 'reference'],
   cli: [],
@@ -76,12 +75,14 @@ const PORTABLE = [
   'engine/waf/load',
   'engine/evaluator',
   'edge/answers',
+  'edge/credentials',
 ];
 const PORTABLE_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'base/regex': ['re2js'],
   'base/addresses': ['tr46'],
   'engine/waf/patterns': ['re2js'],
   'edge/answers': ['altcha-lib'],
+  'edge/credentials': ['jose'],
 };
 
 /** The page is bundled when the package is built, so those who install it need neither its packages nor the bundler. */

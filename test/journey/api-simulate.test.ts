@@ -53,6 +53,31 @@ describe.each(testDatabases())('questions on $kind', (database) => {
     expect(drop).toMatchObject({ id: ruleId, outcome: 'skipped' });
   });
 
+  test('a simulation takes whose request it is, and names gateway, operation and reason', async () => {
+    const shop = await addSubject(api);
+    await shop.ask('POST', '/records/', { name: '@', type: 'A', destination: '192.0.2.1', proxied: true });
+    const auth = { api_key: { sources: [{ in: 'header', name: 'X-Api-Key' }] } };
+    const operations = [
+      { operation_id: 'health', methods: ['GET'], path: '/health', auth: 'none' },
+      { operation_id: 'listOrders', methods: ['GET'], path: '/orders' },
+    ];
+    const gateway = await shop.ask('POST', '/gateways/', { base_path: '/v1', auth, operations });
+    expect(gateway.status, gateway.text).toBe(200);
+    await publish();
+    const by = { type: 'gateway', id: gateway.body.id };
+    const identity = { consumer: null, failure: 'expired' };
+    const refused = await shop.ask('POST', '/simulate', { request: { target: '/v1/orders', identity } });
+    expect(refused.status, refused.text).toBe(200);
+    expect(refused.body.request.identity).toEqual(identity);
+    expect(refused.body.decision).toMatchObject({ action: 'respond', status: 401, by });
+    expect(refused.text).toContain('operation listOrders, credentials: expired');
+    const open = await shop.ask('POST', '/simulate', { request: { target: '/v1/health' } });
+    expect(open.body.decision).toMatchObject({ action: 'forward' });
+    const wrong = await shop.ask('POST', '/simulate', { request: { identity: { name: 'acme' } } });
+    expect(wrong.status).toBe(400);
+    expect(wrong.text).toContain('`identity` must be null, or an object like');
+  });
+
   test('a stranger gets 404, and a simulation changes nothing', async () => {
     const before = await subject.audited();
     expect((await ask({ request: {} })).status).toBe(200);

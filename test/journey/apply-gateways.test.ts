@@ -83,6 +83,6 @@ test('a document with mistakes changes nothing, and each has its line', { timeou
   save(`${RECORDS}gateways:\n  - { ${AUTH}, schema: wrong.yaml }\n`);
   const refused = await apply();
   expect(refused.code).toBe(3);
-  expect(refused.err).toContain('wrong.yaml:3:3: error: ');
+  expect(refused.err).toContain('wrong.yaml:3:3: error[openapi_path]: ');
   expect(await gateways()).toEqual([]);
 });

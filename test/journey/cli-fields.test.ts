@@ -21,7 +21,8 @@ describe('fields', () => {
     const names = out.split('\n').flatMap((line) => /^\S+/.exec(line)?.[0] ?? []);
     expect(names).toEqual([
       ...RULE_TYPES,
-      ...['rule', 'conditions', 'record', 'domain', 'edge.yaml', 'edge.test.yaml'],
+      ...['rule', 'conditions', 'record', 'domain'],
+      ...['consumer', 'usage_plan', 'token_issuer', 'edge.yaml', 'edge.test.yaml'],
     ]);
   });
 

@@ -4,10 +4,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createSpecialJudge } from '../../src/base/addresses/special-addresses.ts';
 import { openKeyRing } from '../../src/control/certificates/key-ring.ts';
 import { createHostNames } from '../../src/control/dns/host-names.ts';
+import type { FetchWorker } from '../../src/control/lists/feed/fetch-worker.ts';
 import { MAX_FEED_OCTETS } from '../../src/control/lists/feed/limits.ts';
 import { readFeedBody } from '../../src/control/lists/feed/read-feed.ts';
 import { resealHeaders } from '../../src/control/lists/feed/sealed-header.ts';
-import { createFeedWorker, type FeedWorker } from '../../src/control/lists/feed/worker.ts';
+import { createFeedWorker } from '../../src/control/lists/feed/worker.ts';
 import { type Answer, newKeyRing, type Person, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 import { type FeedServer, startFeedServer } from '../support/feed-server.ts';
@@ -26,7 +27,7 @@ describe.each(testDatabases())('feeds of lists on $kind', (database) => {
   let count = 0;
   const apiRing = newKeyRing();
   let ring = apiRing;
-  const workers: FeedWorker[] = [];
+  const workers: FetchWorker[] = [];
   let log: string[] = [];
 
   beforeAll(async () => {
@@ -61,7 +62,7 @@ describe.each(testDatabases())('feeds of lists on $kind', (database) => {
         await person.call('DELETE', `${all}${name}/feed`);
   });
 
-  function startWorker(options: { readonly fetchMs?: number } = {}): FeedWorker {
+  function startWorker(options: { readonly fetchMs?: number } = {}): FetchWorker {
     const line = (fields: object, message: string): void => {
       log.push(`${message} ${JSON.stringify(fields)}`);
     };

@@ -8,6 +8,7 @@ import { readEdgeFile } from '../../src/rules/files/edge-file.ts';
 import { formatFile } from '../../src/rules/files/format.ts';
 import { printEdge } from '../../src/rules/files/print-edge.ts';
 import { readYaml } from '../../src/rules/files/yaml.ts';
+import { EMPTY_REGISTRY } from '../../src/rules/model/registry/registry.ts';
 import { seeded } from '../support/generate.ts';
 import { generateRule } from '../support/generate-rules.ts';
 
@@ -117,7 +118,7 @@ test('what export prints is formatted', () => {
       const { ruleSet } = read;
       const domain = { name: 'example.com', status: 'active', sec_no_sniff: true };
       for (const ids of [true, false]) {
-        const { text } = printEdge({ ...ruleSet, domain, ids });
+        const { text } = printEdge({ ...ruleSet, registry: EMPTY_REGISTRY, domain, ids });
         expect(formatFile(text, 'x')).toEqual({ ok: true, text });
       }
     }),

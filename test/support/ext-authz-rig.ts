@@ -1,8 +1,11 @@
 /** The gRPC door before real plans: what it logs, and requests as Envoy describes them. */
+
 import { randomBytes } from 'node:crypto';
 import type { ClientHttp2Session } from 'node:http2';
 import type { JsonObject } from '@bufbuild/protobuf';
+import { sha256 } from '../../src/base/platform/cryptography.ts';
 import { createChallenges } from '../../src/edge/answers/challenge/challenge.ts';
+import { createCredentialVerifier } from '../../src/edge/credentials/verify.ts';
 import { createUnserved } from '../../src/edge/decide/unserved.ts';
 import { createDoorDecider } from '../../src/edge/doors/door.ts';
 import {
@@ -59,6 +62,7 @@ export async function openDoorRig({ ruleSet, evaluator = {}, door = {} }: DoorRi
     services: {
       plans,
       challenges: createChallenges({ secrets: () => ({ current: secret, previous: [] }), cost: 20 }),
+      credentials: createCredentialVerifier(sha256),
       classifier: {
         country: () => visitor.country,
         asn: () => null,

@@ -1,5 +1,6 @@
-/** A real HTTP server on this machine that publishes a list, and what it was asked. */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+/** A real HTTP server on this machine that publishes a list or a key set, and what it was asked. */
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 /** One request. */
@@ -17,11 +18,15 @@ export interface FeedServer {
   close(): Promise<void>;
 }
 
-/** Starts one. */
-export async function startFeedServer(): Promise<FeedServer> {
+/** Starts one; with a certificate and its key, in PEM, by https. */
+export async function startFeedServer(tls?: {
+  readonly cert: string;
+  readonly key: string;
+}): Promise<FeedServer> {
   const asked: AskedFeed[] = [];
   const answers: FeedServer['answers'] = new Map();
-  const server = createServer(({ url: path = '', headers }, response) => {
+  const server = (tls === undefined ? createServer() : createSecureServer(tls)) as Server;
+  server.on('request', ({ url: path = '', headers }, response) => {
     asked.push({ path, headers });
     const answer = answers.get(path);
     if (answer === undefined) response.writeHead(404).end();
@@ -30,7 +35,7 @@ export async function startFeedServer(): Promise<FeedServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     ...{ asked, answers },
     close: () =>
       new Promise((resolve) => {

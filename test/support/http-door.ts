@@ -1,4 +1,5 @@
 /** The HTTP door of an agent in this process, with real plans; nginx and Caddy in front of it as `fixtures/proxies` has them. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,7 +8,9 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sha256 } from '../../src/base/platform/cryptography.ts';
 import { createChallenges } from '../../src/edge/answers/challenge/challenge.ts';
+import { createCredentialVerifier } from '../../src/edge/credentials/verify.ts';
 import { createUnserved } from '../../src/edge/decide/unserved.ts';
 import { createDecisionReporter } from '../../src/edge/decide/verdict.ts';
 import { createDoorDecider, type DecideForDoor } from '../../src/edge/doors/door.ts';
@@ -63,6 +66,7 @@ export async function openTestDoor({
   const services = {
     plans: table,
     challenges: createChallenges({ secrets: () => ({ current: secret, previous: [] }), cost: 20 }),
+    credentials: createCredentialVerifier(sha256),
     classifier: { country: () => null, asn: () => null, bot: () => undefined },
     unserved: createUnserved({ plans: table, listed: false, onUnserved: () => undefined }),
   };

@@ -10,6 +10,11 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
+/** SHA-256 of a text in UTF-8, 32 octets. */
+export function sha256(text: string): Uint8Array {
+  return hash('sha256', text, 'buffer');
+}
+
 /** SHA-256 as 64 lower-case hex digits. */
 export function sha256Hex(data: Uint8Array | string): string {
   return hash('sha256', data, 'hex');

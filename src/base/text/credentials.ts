@@ -25,13 +25,13 @@ export function withoutCredentials(text: string): string {
   return clean.replace(PARAMETER, '$1***');
 }
 
-/** How API keys, tokens of nodes and secrets of webhooks begin. */
-const SECRETS = ['svc_', 'edn_', 'whsec_'] as const;
+/** How API keys, tokens of nodes, secrets of webhooks and keys of consumers begin. */
+const SECRETS = ['svc_', 'edn_', 'whsec_', 'epk_'] as const;
 /** One of them: the prefix, four characters, the rest. */
-const SECRET = /(svc_|edn_|whsec_)([0-9A-Za-z+/_-]{4})[0-9A-Za-z+/_-]*=*/g;
+const SECRET = /(svc_|edn_|whsec_|epk_)([0-9A-Za-z+/_-]{4})[0-9A-Za-z+/_-]*=*/g;
 
 /**
- * A text for logs with every API key, node token and webhook secret in it cut to 4 characters after its prefix, which
+ * A text for logs with every API key, node token, webhook secret and key of a consumer in it cut to 4 characters after its prefix, which
  * identify it but cannot be used.
  */
 export function redactKeys(text: string): string {

@@ -43,6 +43,10 @@ export async function readDesiredState(file: string, colour: ColourChoice): Prom
     note(
       `edgeplan: ${ignored.map((field) => `\`${field}\``).join(', ')} of the domain is the server's own: not applied`,
     );
+  if (ruleSet.registry !== undefined)
+    note(
+      'edgeplan: `consumers`, `usage_plans` and `token_issuers` are not applied: the API of the server has them',
+    );
   return {
     domain: ruleSet.domain.name,
     settings: Object.fromEntries(

@@ -28,6 +28,9 @@ const ALIASES: Readonly<Record<string, string>> = {
   records: 'record',
   dns: 'record',
   settings: 'domain',
+  consumers: 'consumer',
+  usage_plans: 'usage_plan',
+  token_issuers: 'token_issuer',
   edge: 'edge.yaml',
   file: 'edge.yaml',
   test: 'edge.test.yaml',
@@ -114,9 +117,12 @@ export function fieldsCommand(): Command {
     .description(
       'Prints what each field means, with its type, bounds, default and an example. Without a type it lists the types: the ' +
         'thirteen of rules, `rule` for the fields of all of them, `conditions` for those inside that field, record, domain, ' +
-        'edge.yaml and edge.test.yaml.',
+        'consumer, usage_plan, token_issuer, edge.yaml and edge.test.yaml.',
     )
-    .argument('[type]', 'a rule type, rule, conditions, record, domain, edge.yaml or edge.test.yaml')
+    .argument(
+      '[type]',
+      'a rule type, rule, conditions, record, domain, consumer, usage_plan, token_issuer, edge.yaml or edge.test.yaml',
+    )
     .argument('[field]', 'one field, in full')
     .option('--json', 'print an object in the format edgeplan.fields/v1')
     .addOption(colourOption())

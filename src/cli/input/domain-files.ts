@@ -2,10 +2,11 @@
  * Finds the files of domains that the command line names, and reads their tests. Of a folder, `-f` means the `edge.yaml`
  * in it and in every folder below. So one tree has several domains, a folder for each.
  */
-import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { type Diagnostic, hasErrors } from '../../base/diagnostics/diagnostic.ts';
-import { listsFolder, partsFolder } from '../../edge/middleware/node/edge-input.ts';
+import { MAX_EDGE_PARTS } from '../../base/vocabulary/limits.ts';
+import { documentPaths, listsFolder, partsFolder } from '../../edge/middleware/node/edge-input.ts';
 import { type RuleTest, readTestBytes, type WrittenInvariant } from '../../rules/files/test-file.ts';
 import { DiagnosedFault, inputFault, readFault, usageFault } from '../exit.ts';
 import { type ColourChoice, colourFor } from '../output.ts';
@@ -40,9 +41,26 @@ export function domainFiles(path: string): readonly string[] {
   return found;
 }
 
-/** What a command reads for `-f`: the edge files, and the folders of their parts and lists. @throws CommandFault */
+/** What a command reads for `-f`: the edge files, the folders of their parts and lists, and their documents. @throws CommandFault */
 export function edgePaths(path: string): readonly string[] {
-  return domainFiles(path).flatMap((file) => [file, partsFolder(file) ?? [], listsFolder(file) ?? []].flat());
+  return domainFiles(path).flatMap((file) => {
+    const parts = partsFolder(file);
+    return [file, parts ?? [], listsFolder(file) ?? [], documentsBeside(file, parts)].flat();
+  });
+}
+
+/** The OpenAPI documents that an edge file and its parts name. A file that cannot be read names none: its reader reports why. */
+function documentsBeside(file: string, parts: string | null): readonly string[] {
+  if (file === '-') return [];
+  const names = parts === null || !isFolder(parts) ? [] : readdirSync(parts).slice(0, MAX_EDGE_PARTS);
+  const texts = [file, ...names.map((name) => join(parts!, name))].map((name) => {
+    try {
+      return readFileSync(name, 'utf8');
+    } catch {
+      return '';
+    }
+  });
+  return [...new Set(texts.flatMap((text) => documentPaths(file, text)))];
 }
 
 /** Adds the edge files of a folder and those below it. */

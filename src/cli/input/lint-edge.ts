@@ -3,6 +3,7 @@ import { type Diagnostic, formatPath } from '../../base/diagnostics/diagnostic.t
 import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
 import type { EdgeFile, EdgeSources } from '../../rules/files/edge-file.ts';
 import { byPlace } from '../../rules/files/yaml.ts';
+import { keysNotFetched } from '../../rules/model/registry/registry.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { type LintSources, lintRuleSet } from '../../workbench/proofs/lint.ts';
 import { type ChoiceFlags, signatureNames } from '../open-signatures.ts';
@@ -17,7 +18,12 @@ export async function lintEdge(
 ): Promise<readonly Diagnostic[]> {
   const signatures = await signatureNames(ruleSet, flags);
   const found = lintRuleSet(ruleSet, sourcesOf(sources), { signatures });
-  const reported = [...diagnostics, ...found, ...applicationNotes(ruleSet, sources)];
+  const reported = [
+    ...diagnostics,
+    ...found,
+    ...applicationNotes(ruleSet, sources),
+    ...keyNotes(ruleSet, sources),
+  ];
   return [...withoutRepeats(reported)].sort(byPlace);
 }
 
@@ -51,4 +57,10 @@ function applicationNotes({ records }: RuleSet, sources: EdgeSources): readonly 
       const message = 'is answered by the application that embeds the edge: it has no `destination`';
       return { code: 'application_record', severity: 'info', path, message, at: sources.at(path) };
     });
+}
+
+/** A warning for each token issuer whose keys only a control plane would fetch. */
+function keyNotes({ registry }: RuleSet, sources: EdgeSources): readonly Diagnostic[] {
+  if (registry === undefined || 'digest' in registry) return [];
+  return keysNotFetched(registry).map((one) => ({ ...one, at: sources.at(one.path) }));
 }

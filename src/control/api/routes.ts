@@ -9,6 +9,8 @@ import { type AnyRoute, isNodeRoute } from './operation/node-route.ts';
 import * as audit from './routes/audit.ts';
 import * as billing from './routes/billing.ts';
 import * as cache from './routes/cache.ts';
+import { CONSUMER_KEY_ROUTES } from './routes/consumer-keys.ts';
+import { CONSUMER_ROUTES } from './routes/consumers.ts';
 import { diff } from './routes/diff.ts';
 import * as life from './routes/domain-lifecycle.ts';
 import * as domains from './routes/domains.ts';
@@ -36,9 +38,11 @@ import { ruleBatchRoutes } from './routes/rules-batch.ts';
 import * as questions from './routes/simulate.ts';
 import * as ssl from './routes/ssl.ts';
 import * as tickets from './routes/tickets.ts';
+import { TOKEN_ISSUER_ROUTES } from './routes/token-issuers.ts';
 import * as analytics from './routes/traffic.ts';
 import { hits, traffic } from './routes/traffic.ts';
 import * as uptime from './routes/uptime.ts';
+import { USAGE_PLAN_ROUTES } from './routes/usage-plans.ts';
 import * as zone from './routes/zone.ts';
 
 /** The entitlement check of a purge. */
@@ -94,6 +98,12 @@ export const ROUTES: readonly AnyRoute[] = [
   // Named lists
   ...LIST_ROUTES,
   ...LIST_FEED_ROUTES,
+
+  // Consumers, usage plans and token issuers of gateways
+  ...CONSUMER_ROUTES,
+  ...CONSUMER_KEY_ROUTES,
+  ...USAGE_PLAN_ROUTES,
+  ...TOKEN_ISSUER_ROUTES,
 
   // Certificates
   { method: 'GET', path: '/domains/{domain}/ssl/', permission: 'domain.view', ...ssl.list },

@@ -2875,6 +2875,206 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/consumers/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Consumers of a domain by id, page by page; `Link` leads to the next page
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainConsumers"];
+        readonly put?: never;
+        /**
+         * Add a consumer
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
+         */
+        readonly post: operations["postDomainConsumers"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/consumers/{consumerId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One consumer
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainConsumersByConsumerId"];
+        /**
+         * Change a consumer; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
+         */
+        readonly put: operations["putDomainConsumersByConsumerId"];
+        readonly post?: never;
+        /**
+         * Delete a consumer with its keys
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainConsumersByConsumerId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/consumers/{consumerId}/keys/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Keys of a consumer, revoked ones included, by id
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainConsumersByConsumerIdKeys"];
+        readonly put?: never;
+        /**
+         * Add a key to a consumer; its text is in this answer alone
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
+         */
+        readonly post: operations["postDomainConsumersByConsumerIdKeys"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/consumers/{consumerId}/keys/{keyId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Revoke a key of a consumer
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainConsumersByConsumerIdKeysByKeyId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/usage-plans/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Usage plans of a domain, by name
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainUsagePlans"];
+        readonly put?: never;
+        /**
+         * Add a usage plan; consumers and gateways refer to it by its name
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
+         */
+        readonly post: operations["postDomainUsagePlans"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/usage-plans/{usagePlanId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One usage plan
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainUsagePlansByUsagePlanId"];
+        /**
+         * Change a usage plan; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
+         */
+        readonly put: operations["putDomainUsagePlansByUsagePlanId"];
+        readonly post?: never;
+        /**
+         * Delete a usage plan that no consumer has
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainUsagePlansByUsagePlanId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/token-issuers/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Token issuers of a domain, by name
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainTokenIssuers"];
+        readonly put?: never;
+        /**
+         * Add a token issuer; gateways refer to it by its name
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
+         */
+        readonly post: operations["postDomainTokenIssuers"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/token-issuers/{issuerId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One token issuer, with the state of its keys
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainTokenIssuersByIssuerId"];
+        /**
+         * Change a token issuer; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's subscription must allow it.
+         */
+        readonly put: operations["putDomainTokenIssuersByIssuerId"];
+        readonly post?: never;
+        /**
+         * Delete a token issuer; its tokens are refused
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainTokenIssuersByIssuerId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/ssl/": {
         readonly parameters: {
             readonly query?: never;
@@ -4843,6 +5043,94 @@ export interface components {
             /** @description proxied names that no certificate in force covers; absent: there are none */
             readonly uncovered_hostnames?: readonly string[];
         };
+        readonly Consumer: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @description name of the consumer, in logs and towards the origin */
+            readonly username: string;
+            /** @description what tokens name the consumer by in `consumer_claim`; null: the username */
+            readonly custom_id: string | null;
+            /** @description group of the consumer; a note for people and reports */
+            readonly group: string | null;
+            /** @description labels of the consumer; notes for people and reports */
+            readonly labels: readonly string[];
+            /** @description `false`: requests of the consumer are answered 403 */
+            readonly enabled: boolean;
+            /** @description name of the usage plan of the consumer; null: `default_plan` of the gateway */
+            readonly usage_plan: string | null;
+            /** @description ids and tags of the operations that the consumer may call; empty: all */
+            readonly acl: readonly string[];
+            /** @description scopes that the consumer has with any credential, beside those of its token */
+            readonly scopes: readonly string[];
+            /** @description values by name; notes for people and programs of the customer */
+            readonly metadata: {
+                readonly [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description time from which on no credential of the consumer is valid (RFC 3339); null: never
+             */
+            readonly expires_at: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly ConsumerKey: {
+            readonly id: number;
+            /** @description what the key is for */
+            readonly name: string | null;
+            /** @description how the key begins; empty: the key came as its hash */
+            readonly prefix: string;
+            /** @description how the key ends; empty: the key came as its hash */
+            readonly last4: string;
+            /** @description SHA-256 of the key: 64 lower-case hex digits, as files list it */
+            readonly sha256: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description null: never
+             */
+            readonly expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description null: no use is known
+             */
+            readonly last_used_at: string | null;
+            /**
+             * Format: date-time
+             * @description null: it is in force
+             */
+            readonly revoked_at: string | null;
+        };
+        readonly ConsumerUpdate: {
+            /** @description name of the consumer, in logs and towards the origin */
+            readonly username?: string;
+            /** @description what tokens name the consumer by in `consumer_claim`; null: the username */
+            readonly custom_id?: string | null;
+            /** @description group of the consumer; a note for people and reports */
+            readonly group?: string | null;
+            /** @description labels of the consumer; notes for people and reports */
+            readonly labels?: readonly string[];
+            /** @description `false`: requests of the consumer are answered 403 */
+            readonly enabled?: boolean;
+            /** @description name of the usage plan of the consumer; null: `default_plan` of the gateway */
+            readonly usage_plan?: string | null;
+            /** @description ids and tags of the operations that the consumer may call; empty: all */
+            readonly acl?: readonly string[];
+            /** @description scopes that the consumer has with any credential, beside those of its token */
+            readonly scopes?: readonly string[];
+            /** @description values by name; notes for people and programs of the customer */
+            readonly metadata?: {
+                readonly [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description time from which on no credential of the consumer is valid (RFC 3339); null: never
+             */
+            readonly expires_at?: string | null;
+        };
         readonly DnsRecord: {
             readonly id: number;
             readonly domain_id: number;
@@ -6311,7 +6599,7 @@ export interface components {
              */
             readonly on_unknown_operation?: "block" | "log" | "pass";
             /** @description usage plan of consumers without one of their own, and of requests without a consumer, by address */
-            readonly default_plan?: string;
+            readonly default_plan?: string | null;
             /** @description what pages of other origins may do (Fetch standard, CORS protocol); absent: preflights are ordinary requests */
             readonly cors?: {
                 /** @description origins of pages that may call; `*` is every one, `https://*.example.com` those of names below */
@@ -6326,7 +6614,7 @@ export interface components {
                 readonly allow_credentials?: boolean;
                 /** @description seconds for which browsers store the answer to a preflight */
                 readonly max_age_sec?: number;
-            };
+            } | null;
             /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it */
             readonly upstream_headers?: {
                 /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
@@ -6339,7 +6627,7 @@ export interface components {
                 };
                 /** @description names of fields to remove */
                 readonly remove?: readonly string[];
-            };
+            } | null;
         };
         readonly GatewaySchemaCheck: {
             /** @description whether the document can be stored; otherwise `diagnostics` has the errors */
@@ -6934,6 +7222,13 @@ export interface components {
                 readonly ja4?: string | null;
                 readonly now?: number;
                 readonly cleared?: readonly string[];
+                /** @description whose request it is; claims of its token are not logged */
+                readonly identity?: {
+                    readonly consumer: string | null;
+                    readonly verified?: readonly string[];
+                    readonly scopes?: readonly string[];
+                    readonly failure?: string;
+                };
             };
             /** @default null */
             readonly unserved: {
@@ -6967,6 +7262,13 @@ export interface components {
                 } | null;
                 /** @default [] */
                 readonly tags: readonly string[];
+                /** @description what the gateway made of the request */
+                readonly gateway?: {
+                    readonly reason: string;
+                    readonly operation: string | null;
+                    readonly consumer: string | null;
+                    readonly failure?: string;
+                };
             };
             /** @description the rules that matched, dry_run ones too */
             readonly matches: readonly {
@@ -7048,6 +7350,13 @@ export interface components {
                 } | null;
                 /** @default [] */
                 readonly tags: readonly string[];
+                /** @description what the gateway made of the request */
+                readonly gateway?: {
+                    readonly reason: string;
+                    readonly operation: string | null;
+                    readonly consumer: string | null;
+                    readonly failure?: string;
+                };
             } | null;
             /**
              * @description the score of signatures, their ids, targets and what they matched
@@ -7130,6 +7439,36 @@ export interface components {
         };
         readonly Message: {
             readonly message: string;
+        };
+        readonly NewConsumerKey: {
+            readonly id: number;
+            /** @description what the key is for */
+            readonly name: string | null;
+            /** @description how the key begins; empty: the key came as its hash */
+            readonly prefix: string;
+            /** @description how the key ends; empty: the key came as its hash */
+            readonly last4: string;
+            /** @description SHA-256 of the key: 64 lower-case hex digits, as files list it */
+            readonly sha256: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description null: never
+             */
+            readonly expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description null: no use is known
+             */
+            readonly last_used_at: string | null;
+            /**
+             * Format: date-time
+             * @description null: it is in force
+             */
+            readonly revoked_at: string | null;
+            /** @description the key, in this answer alone; absent under `validate_only`, and where `sha256` was sent */
+            readonly value?: string;
         };
         readonly NewWebhook: {
             /** @description the id of the webhook */
@@ -9219,6 +9558,165 @@ export interface components {
                 readonly created_at: string;
             }[];
         };
+        readonly TokenIssuer: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @description name by which gateways refer to the issuer */
+            readonly name: string;
+            /** @description `iss` of its tokens, compared character by character */
+            readonly issuer: string;
+            /** @description `aud` of a token must have one of these */
+            readonly audiences: readonly string[];
+            /** @description where the control plane fetches the keys of the issuer (JWKS, RFC 7517), by https */
+            readonly jwks_url: string | null;
+            /** @description public keys of the issuer (JWK, RFC 7517), in place of `jwks_url` */
+            readonly keys?: readonly {
+                /**
+                 * @description kind of the key
+                 * @enum {string}
+                 */
+                readonly kty: "EC" | "RSA" | "OKP";
+                /**
+                 * @description curve, of kinds EC and OKP
+                 * @enum {string}
+                 */
+                readonly crv?: "P-256" | "P-384" | "Ed25519";
+                /** @description coordinate as base64url, of kinds EC and OKP */
+                readonly x?: string;
+                /** @description coordinate as base64url, of kind EC */
+                readonly y?: string;
+                /** @description modulus as base64url, of kind RSA */
+                readonly n?: string;
+                /** @description exponent as base64url, of kind RSA */
+                readonly e?: string;
+                /** @description name of the key in tokens */
+                readonly kid?: string;
+                /**
+                 * @description the one algorithm that the key is for
+                 * @enum {string}
+                 */
+                readonly alg?: "ES256" | "ES384" | "RS256" | "RS384" | "RS512" | "PS256" | "PS384" | "PS512" | "EdDSA";
+            }[];
+            /** @description algorithms of signatures that are accepted (RFC 7518 §3.1) */
+            readonly algorithms: readonly ("ES256" | "ES384" | "RS256" | "RS384" | "RS512" | "PS256" | "PS384" | "PS512" | "EdDSA")[];
+            /** @description where requests have a token; in the header Authorization it follows `Bearer` */
+            readonly sources: readonly {
+                /**
+                 * @description part of the request that has the credential
+                 * @enum {string}
+                 */
+                readonly in: "header" | "query" | "cookie";
+                /** @description name of the header, query parameter or cookie */
+                readonly name: string;
+            }[];
+            /** @description values that claims of a token must have, by name */
+            readonly required_claims: {
+                readonly [key: string]: string | number | boolean;
+            };
+            /** @description seconds by which the issuer's clock may differ, for `exp` and `nbf` */
+            readonly clock_skew_sec: number;
+            /** @description claim that has the `custom_id` of a consumer, or its username */
+            readonly consumer_claim: string;
+            /** @description claim that has the scopes: a text divided by blanks, or a list of texts */
+            readonly scopes_claim: string;
+            /** @description username of the consumer as which tokens that name no consumer act; null: such tokens are refused */
+            readonly default_consumer: string | null;
+            /** @description of `jwks_url`: the keys that were fetched */
+            readonly keys_status?: components["schemas"]["TokenIssuerKeysStatus"];
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly TokenIssuerKeysStatus: {
+            /**
+             * Format: date-time
+             * @description the last fetch whose keys are in force; null: none
+             */
+            readonly fetched_at: string | null;
+            /**
+             * Format: date-time
+             * @description the next fetch, at the earliest
+             */
+            readonly next_at: string;
+            /** @description fetches since `fetched_at` that failed */
+            readonly failures: number;
+            /** @description why the last fetch failed; the keys of the one before are in force */
+            readonly error?: {
+                readonly reason: string;
+                /** Format: date-time */
+                readonly at: string;
+            };
+            /** @description `kid` of the keys in force; null: the key has none */
+            readonly kids: readonly (string | null)[];
+            /** @description keys of the set that are not used */
+            readonly left_out: readonly {
+                readonly kid: string | null;
+                readonly reason: string;
+            }[];
+        };
+        readonly TokenIssuerUpdate: {
+            /** @description name by which gateways refer to the issuer */
+            readonly name?: string;
+            /** @description `iss` of its tokens, compared character by character */
+            readonly issuer?: string;
+            /** @description `aud` of a token must have one of these */
+            readonly audiences?: readonly string[];
+            /** @description where the control plane fetches the keys of the issuer (JWKS, RFC 7517), by https */
+            readonly jwks_url?: string | null;
+            /** @description public keys of the issuer (JWK, RFC 7517), in place of `jwks_url` */
+            readonly keys?: readonly {
+                /**
+                 * @description kind of the key
+                 * @enum {string}
+                 */
+                readonly kty: "EC" | "RSA" | "OKP";
+                /**
+                 * @description curve, of kinds EC and OKP
+                 * @enum {string}
+                 */
+                readonly crv?: "P-256" | "P-384" | "Ed25519";
+                /** @description coordinate as base64url, of kinds EC and OKP */
+                readonly x?: string;
+                /** @description coordinate as base64url, of kind EC */
+                readonly y?: string;
+                /** @description modulus as base64url, of kind RSA */
+                readonly n?: string;
+                /** @description exponent as base64url, of kind RSA */
+                readonly e?: string;
+                /** @description name of the key in tokens */
+                readonly kid?: string;
+                /**
+                 * @description the one algorithm that the key is for
+                 * @enum {string}
+                 */
+                readonly alg?: "ES256" | "ES384" | "RS256" | "RS384" | "RS512" | "PS256" | "PS384" | "PS512" | "EdDSA";
+            }[];
+            /** @description algorithms of signatures that are accepted (RFC 7518 §3.1) */
+            readonly algorithms?: readonly ("ES256" | "ES384" | "RS256" | "RS384" | "RS512" | "PS256" | "PS384" | "PS512" | "EdDSA")[];
+            /** @description where requests have a token; in the header Authorization it follows `Bearer` */
+            readonly sources?: readonly {
+                /**
+                 * @description part of the request that has the credential
+                 * @enum {string}
+                 */
+                readonly in: "header" | "query" | "cookie";
+                /** @description name of the header, query parameter or cookie */
+                readonly name: string;
+            }[];
+            /** @description values that claims of a token must have, by name */
+            readonly required_claims?: {
+                readonly [key: string]: string | number | boolean;
+            };
+            /** @description seconds by which the issuer's clock may differ, for `exp` and `nbf` */
+            readonly clock_skew_sec?: number;
+            /** @description claim that has the `custom_id` of a consumer, or its username */
+            readonly consumer_claim?: string;
+            /** @description claim that has the scopes: a text divided by blanks, or a list of texts */
+            readonly scopes_claim?: string;
+            /** @description username of the consumer as which tokens that name no consumer act; null: such tokens are refused */
+            readonly default_consumer?: string | null;
+        };
         readonly TopList: {
             /**
              * Format: date-time
@@ -9402,6 +9900,38 @@ export interface components {
                 /** @description as above, of this hour */
                 readonly availability: number | null;
             }[];
+        };
+        readonly UsagePlan: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @description name by which consumers and gateways refer to the plan */
+            readonly name: string;
+            /** @description how many requests a consumer may send; a further one is answered 429; null: any number */
+            readonly throttle: {
+                /** @description requests of one consumer in `per_sec` seconds */
+                readonly rate: number;
+                /** @description seconds in which `rate` requests are accepted */
+                readonly per_sec: number;
+                /** @description requests beyond `rate` that are accepted at once */
+                readonly burst: number;
+            } | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly UsagePlanUpdate: {
+            /** @description name by which consumers and gateways refer to the plan */
+            readonly name?: string;
+            /** @description how many requests a consumer may send; a further one is answered 429; null: any number */
+            readonly throttle?: {
+                /** @description requests of one consumer in `per_sec` seconds */
+                readonly rate?: number;
+                /** @description seconds in which `rate` requests are accepted */
+                readonly per_sec?: number;
+                /** @description requests beyond `rate` that are accepted at once */
+                readonly burst?: number;
+            } | null;
         };
         readonly UsedList: {
             readonly id: number;
@@ -18979,6 +19509,901 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["List"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainConsumers: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description consumers, at most; without it 100 */
+                readonly limit?: number;
+                /** @description from `Link` of the page before */
+                readonly cursor?: number;
+                /** @description the consumer of this username alone */
+                readonly username?: string;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Consumers of a domain by id, page by page; `Link` leads to the next page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["Consumer"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainConsumers: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description name of the consumer, in logs and towards the origin */
+                    readonly username: string;
+                    /**
+                     * @description what tokens name the consumer by in `consumer_claim`; null: the username
+                     * @default null
+                     */
+                    readonly custom_id?: string | null;
+                    /**
+                     * @description group of the consumer; a note for people and reports
+                     * @default null
+                     */
+                    readonly group?: string | null;
+                    /**
+                     * @description labels of the consumer; notes for people and reports
+                     * @default []
+                     */
+                    readonly labels?: readonly string[];
+                    /**
+                     * @description `false`: requests of the consumer are answered 403
+                     * @default true
+                     */
+                    readonly enabled?: boolean;
+                    /**
+                     * @description name of the usage plan of the consumer; null: `default_plan` of the gateway
+                     * @default null
+                     */
+                    readonly usage_plan?: string | null;
+                    /**
+                     * @description ids and tags of the operations that the consumer may call; empty: all
+                     * @default []
+                     */
+                    readonly acl?: readonly string[];
+                    /**
+                     * @description scopes that the consumer has with any credential, beside those of its token
+                     * @default []
+                     */
+                    readonly scopes?: readonly string[];
+                    /**
+                     * @description values by name; notes for people and programs of the customer
+                     * @default {}
+                     */
+                    readonly metadata?: {
+                        readonly [key: string]: string;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description time from which on no credential of the consumer is valid (RFC 3339); null: never
+                     * @default null
+                     */
+                    readonly expires_at?: string | null;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add a consumer */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Consumer"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainConsumersByConsumerId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly consumerId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One consumer */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Consumer"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainConsumersByConsumerId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly consumerId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ConsumerUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a consumer; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Consumer"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainConsumersByConsumerId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly consumerId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a consumer with its keys */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainConsumersByConsumerIdKeys: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly consumerId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Keys of a consumer, revoked ones included, by id */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["ConsumerKey"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainConsumersByConsumerIdKeys: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly consumerId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /**
+                     * @description what the key is for; a note
+                     * @default null
+                     */
+                    readonly name?: string | null;
+                    /**
+                     * Format: date-time
+                     * @description time from which on the key is not valid (RFC 3339); null: never
+                     * @default null
+                     */
+                    readonly expires_at?: string | null;
+                    /** @description SHA-256 of a key that was made elsewhere, as files list it; absent: a key is made */
+                    readonly sha256?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add a key to a consumer; its text is in this answer alone */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NewConsumerKey"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainConsumersByConsumerIdKeysByKeyId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly consumerId: number;
+                readonly keyId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Revoke a key of a consumer */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainUsagePlans: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Usage plans of a domain, by name */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["UsagePlan"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainUsagePlans: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description name by which consumers and gateways refer to the plan */
+                    readonly name: string;
+                    /**
+                     * @description how many requests a consumer may send; a further one is answered 429; null: any number
+                     * @default null
+                     */
+                    readonly throttle?: {
+                        /** @description requests of one consumer in `per_sec` seconds */
+                        readonly rate: number;
+                        /**
+                         * @description seconds in which `rate` requests are accepted
+                         * @default 1
+                         */
+                        readonly per_sec?: number;
+                        /**
+                         * @description requests beyond `rate` that are accepted at once
+                         * @default 0
+                         */
+                        readonly burst?: number;
+                    } | null;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add a usage plan; consumers and gateways refer to it by its name */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UsagePlan"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainUsagePlansByUsagePlanId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly usagePlanId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One usage plan */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UsagePlan"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainUsagePlansByUsagePlanId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly usagePlanId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["UsagePlanUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a usage plan; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UsagePlan"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainUsagePlansByUsagePlanId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly usagePlanId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a usage plan that no consumer has */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainTokenIssuers: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Token issuers of a domain, by name */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["TokenIssuer"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainTokenIssuers: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description name by which gateways refer to the issuer */
+                    readonly name: string;
+                    /** @description `iss` of its tokens, compared character by character */
+                    readonly issuer: string;
+                    /** @description `aud` of a token must have one of these */
+                    readonly audiences: readonly string[];
+                    /**
+                     * @description where the control plane fetches the keys of the issuer (JWKS, RFC 7517), by https
+                     * @default null
+                     */
+                    readonly jwks_url?: string | null;
+                    /** @description public keys of the issuer (JWK, RFC 7517), in place of `jwks_url` */
+                    readonly keys?: readonly {
+                        /**
+                         * @description kind of the key
+                         * @enum {string}
+                         */
+                        readonly kty: "EC" | "RSA" | "OKP";
+                        /**
+                         * @description curve, of kinds EC and OKP
+                         * @enum {string}
+                         */
+                        readonly crv?: "P-256" | "P-384" | "Ed25519";
+                        /** @description coordinate as base64url, of kinds EC and OKP */
+                        readonly x?: string;
+                        /** @description coordinate as base64url, of kind EC */
+                        readonly y?: string;
+                        /** @description modulus as base64url, of kind RSA */
+                        readonly n?: string;
+                        /** @description exponent as base64url, of kind RSA */
+                        readonly e?: string;
+                        /** @description name of the key in tokens */
+                        readonly kid?: string;
+                        /**
+                         * @description the one algorithm that the key is for
+                         * @enum {string}
+                         */
+                        readonly alg?: "ES256" | "ES384" | "RS256" | "RS384" | "RS512" | "PS256" | "PS384" | "PS512" | "EdDSA";
+                    }[];
+                    /**
+                     * @description algorithms of signatures that are accepted (RFC 7518 §3.1)
+                     * @default [
+                     *       "ES256",
+                     *       "RS256",
+                     *       "EdDSA"
+                     *     ]
+                     */
+                    readonly algorithms?: readonly ("ES256" | "ES384" | "RS256" | "RS384" | "RS512" | "PS256" | "PS384" | "PS512" | "EdDSA")[];
+                    /**
+                     * @description where requests have a token; in the header Authorization it follows `Bearer`
+                     * @default [
+                     *       {
+                     *         "in": "header",
+                     *         "name": "Authorization"
+                     *       }
+                     *     ]
+                     */
+                    readonly sources?: readonly {
+                        /**
+                         * @description part of the request that has the credential
+                         * @enum {string}
+                         */
+                        readonly in: "header" | "query" | "cookie";
+                        /** @description name of the header, query parameter or cookie */
+                        readonly name: string;
+                    }[];
+                    /**
+                     * @description values that claims of a token must have, by name
+                     * @default {}
+                     */
+                    readonly required_claims?: {
+                        readonly [key: string]: string | number | boolean;
+                    };
+                    /**
+                     * @description seconds by which the issuer's clock may differ, for `exp` and `nbf`
+                     * @default 60
+                     */
+                    readonly clock_skew_sec?: number;
+                    /**
+                     * @description claim that has the `custom_id` of a consumer, or its username
+                     * @default sub
+                     */
+                    readonly consumer_claim?: string;
+                    /**
+                     * @description claim that has the scopes: a text divided by blanks, or a list of texts
+                     * @default scope
+                     */
+                    readonly scopes_claim?: string;
+                    /**
+                     * @description username of the consumer as which tokens that name no consumer act; null: such tokens are refused
+                     * @default null
+                     */
+                    readonly default_consumer?: string | null;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add a token issuer; gateways refer to it by its name */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TokenIssuer"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainTokenIssuersByIssuerId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly issuerId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One token issuer, with the state of its keys */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TokenIssuer"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainTokenIssuersByIssuerId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly issuerId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["TokenIssuerUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a token issuer; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TokenIssuer"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainTokenIssuersByIssuerId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly issuerId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a token issuer; its tokens are refused */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];

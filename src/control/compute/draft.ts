@@ -15,6 +15,7 @@ import { witnessText } from '../../workbench/simulation/render-changes.ts';
 import { PublishFault } from '../publishing/fault.ts';
 import { type DomainRows, readDomainRows, readPublishedRows, toRuleSet } from '../publishing/make-plan.ts';
 import { listsWithEntries } from '../publishing/plan-lists.ts';
+import { registryWithContent } from '../publishing/plan-registry.ts';
 import type { Snapshots } from '../store/database/open.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
@@ -26,9 +27,18 @@ async function editOf(tx: ReadTransaction, { id }: DomainRow): Promise<number> {
   return (await tx.drafts.get(id))?.edit ?? 0;
 }
 
-/** The rows of a domain with the entries of the lists that its rules name. */
+/** The rows of a domain with the entries of the lists that its rules name, and with its registry. */
 export async function readListedRows(tx: ReadTransaction, domain: DomainRow): Promise<DomainRows> {
-  return { ...(await readDomainRows(tx, domain)), lists: await listsWithEntries(tx, domain.id, 'stored') };
+  return {
+    ...(await readDomainRows(tx, domain)),
+    ...(await registryPart(tx, domain)),
+    lists: await listsWithEntries(tx, domain.id, 'stored'),
+  };
+}
+
+async function registryPart(tx: ReadTransaction, { id }: DomainRow): Promise<Pick<DomainRows, 'registry'>> {
+  const registry = await registryWithContent(tx, id);
+  return registry === undefined ? {} : { registry };
 }
 
 /** The sealed plan of the rows of a domain that serves. @throws PublishFault if they do not compile */
@@ -48,6 +58,7 @@ export async function compareDraft(
     edit: await editOf(tx, domain),
     published: {
       ...(await readPublishedRows(tx, domain)),
+      ...(await registryPart(tx, domain)),
       lists: await listsWithEntries(tx, domain.id, 'published'),
     },
     draft: await readListedRows(tx, domain),

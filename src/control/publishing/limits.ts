@@ -38,6 +38,8 @@ export const MAX_OPEN_LIST_OCTETS = 67_108_864;
 export const RECENT_SEALS = 100;
 /** Entries up to which a list is sealed at once, which takes some 10 ms; a larger one is sealed in the thread. */
 export const SEALED_AT_ONCE = 1_000;
+/** The same of consumers: with two keys each they take some 10 ms. */
+export const SEALED_CONSUMERS_AT_ONCE = 500;
 /** Milliseconds for which a sealed list is stored that nothing refers to: a publication under way may be about to. */
 export const UNUSED_LIST_MS = 3_600_000;
 /** Maximum number of sealed lists removed per transaction: each may have megabytes. */

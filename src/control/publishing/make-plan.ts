@@ -8,12 +8,21 @@ import { seal } from '../../engine/plan/seal.ts';
 import { EDGE_SETTING_NAMES } from '../../rules/model/domain.ts';
 import { pick } from '../../rules/model/form.ts';
 import { parseDomain, parseRecord, parseRule } from '../../rules/model/parse.ts';
-import type { DnsRecord, Domain, Rule, RuleList, RuleSet } from '../../rules/model/types.ts';
+import type {
+  DnsRecord,
+  Domain,
+  Registry,
+  Rule,
+  RuleList,
+  RuleSet,
+  SealedRegistry,
+} from '../../rules/model/types.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
 import type { RecordRow, RuleContentRow, RuleRow } from '../store/tables/rules.ts';
 import { PublishFault } from './fault.ts';
 import { type ListCache, listsOfDomain, NO_LISTS, openLists, type PlanLists } from './plan-lists.ts';
+import { registryOfDomain } from './plan-registry.ts';
 
 /** @throws PublishFault `stored_rows`, `compile` or `self_test` */
 export function makePlan({ rows, lists }: PlanContent, revision: number): Uint8Array {
@@ -62,7 +71,7 @@ export interface PlanContent {
 }
 
 /**
- * All rows of a domain that nodes run; `null` if it is gone or must not serve, or if its rules name a list that was never
+ * All rows of a domain that nodes run; `null` if it is gone or must not serve, or if its rules name a list, or it has a registry, that was never
  * sealed, which is newer than the publication. @throws PublishFault `blob`
  */
 export async function readContent(
@@ -74,11 +83,17 @@ export async function readContent(
   if (domain === null || !mayServe(domain)) return null;
   const rows = await readPublishedRows(tx, domain, entitlements);
   const named = await listsOfDomain(tx, domain_id);
-  if (named.length === 0) return { rows, lists: NO_LISTS };
+  const registry = await registryOfDomain(tx, domain_id);
+  if (named.length === 0 && registry === null) return { rows, lists: NO_LISTS };
   const lists = named.flatMap(({ name, kind, digest }) => (digest === null ? [] : [{ name, kind, digest }]));
-  if (lists.length < named.length) return null;
-  const digests = lists.map(({ digest }) => digest);
-  return { rows: { ...rows, lists }, lists: await openLists(tx, digests, cache) };
+  if (lists.length < named.length || (registry !== null && registry.digest === null)) return null;
+  const sealed = registry === null ? [] : [{ digest: registry.digest! }];
+  const digests = [...lists, ...sealed].map(({ digest }) => digest);
+  const [ofRegistry] = sealed;
+  return {
+    rows: { ...rows, lists, ...(ofRegistry === undefined ? {} : { registry: ofRegistry }) },
+    lists: await openLists(tx, digests, cache),
+  };
 }
 
 /**
@@ -122,6 +137,8 @@ export interface DomainRows {
   readonly websocketsOff: boolean;
   /** The lists that the rules name; absent: none, or of no use to the reader. */
   readonly lists?: readonly RuleList[];
+  /** What gateways refer to; absent: nothing, or of no use to the reader. */
+  readonly registry?: Registry | SealedRegistry;
 }
 
 /** Of what a domain's owner has bought, what nodes enforce. */
@@ -176,6 +193,7 @@ export function toRuleSet(rows: DomainRows): RuleSet {
     records: rows.records.map((row) => toRecord(row, rows.domain.name)),
     rules: rows.rules.map((row) => toRule(row, contents.get(row.id))),
     ...(rows.lists === undefined ? {} : { lists: rows.lists }),
+    ...(rows.registry === undefined ? {} : { registry: rows.registry }),
   };
 }
 

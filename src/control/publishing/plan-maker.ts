@@ -1,5 +1,5 @@
 /**
- * Makes plans, and seals lists, without delaying the API: small ones at once, large ones in a thread, which reads their rows by itself and is
+ * Makes plans, and seals lists and registries, without delaying the API: small ones at once, large ones in a thread, which reads their rows by itself and is
  * started when the first of them comes. A thread that dies, or takes too long, fails what it was asked for, which is tried
  * again later like any publication that failed, in a new thread.
  */
@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { StoreFault } from '../../base/storage/fault.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
-import { SEALED_AT_ONCE } from './limits.ts';
+import { SEALED_AT_ONCE, SEALED_CONSUMERS_AT_ONCE } from './limits.ts';
 import { makePlan, type PlanSubject, readContent } from './make-plan.ts';
 import {
   createListCache,
@@ -18,6 +18,7 @@ import {
   type SealedContent,
   sealContent,
 } from './plan-lists.ts';
+import { type RegistrySubject, type SealedRegistryContent, sealRegistryContent } from './plan-registry.ts';
 import type { Ordered, PlanOrder, PlanResult, PlanThreadData } from './plan-thread.ts';
 
 export interface PlanMaker {
@@ -28,6 +29,8 @@ export interface PlanMaker {
   make(subject: PlanSubject, revision: number): Promise<Uint8Array | null>;
   /** The sealed list as it is now; `null` if it is gone. @throws PublishFault, StoreFault */
   seal(list: ListSubject): Promise<SealedContent | null>;
+  /** The sealed registry as it is now; `null` if the domain is gone. @throws PublishFault, StoreFault */
+  sealRegistry(registry: RegistrySubject): Promise<SealedRegistryContent | null>;
   /** The opened lists of this process. */
   readonly cache: ListCache;
   /** Ends the thread; its open requests fail. */
@@ -159,6 +162,17 @@ export function createPlanMaker(options: PlanMakerOptions): PlanMaker {
       const sealed = await order(file, { kind: 'list', list });
       return sealed.kind === 'sealed' ? sealed.content : null;
     },
+    async sealRegistry({ domain_id, domain }) {
+      const registry = { domain_id, domain };
+      const content = await store.read(async (tx) =>
+        file === null || (await tx.consumers.count(domain_id)) <= SEALED_CONSUMERS_AT_ONCE
+          ? sealRegistryContent(tx, registry)
+          : 'large',
+      );
+      if (content !== 'large') return content;
+      const sealed = await order(file!, { kind: 'registry', registry });
+      return sealed.kind === 'sealed' ? sealed.content : null;
+    },
     async close() {
       closed = true;
       const own = thread;
@@ -170,9 +184,10 @@ export function createPlanMaker(options: PlanMakerOptions): PlanMaker {
 }
 
 function taskOf(ordered: Ordered): string {
-  return ordered.kind === 'plan'
-    ? `making the plan of \`${ordered.subject.domain}\``
-    : `sealing the list \`${ordered.list.name}\``;
+  if (ordered.kind === 'plan') return `making the plan of \`${ordered.subject.domain}\``;
+  return ordered.kind === 'list'
+    ? `sealing the list \`${ordered.list.name}\``
+    : `sealing the registry of \`${ordered.registry.domain}\``;
 }
 
 function faultOf(delivery: Exclude<PlanResult, Delivered>): PublishFault | StoreFault {

@@ -1,4 +1,4 @@
-/** The thread that makes large plans and seals large lists: what `plan-maker.ts` starts. One order after the other, each answered by its number. */
+/** The thread that makes large plans and seals large lists and registries: what `plan-maker.ts` starts. One order after the other, each answered by its number. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../../base/platform/tasks.ts';
 import { StoreFault, type StoreFaultCode } from '../../base/storage/fault.ts';
@@ -7,14 +7,16 @@ import type { StorePlace } from '../store/place.ts';
 import { PublishFault, type PublishFaultCode } from './fault.ts';
 import { makePlan, type PlanSubject, readContent } from './make-plan.ts';
 import { createListCache, type ListSubject, type SealedContent, sealContent } from './plan-lists.ts';
+import { type RegistrySubject, sealRegistryContent } from './plan-registry.ts';
 
-/** A plan to make, or a list to seal. */
+/** A plan to make, or a list or a registry to seal. */
 export type PlanOrder = { readonly number: number } & Ordered;
 
 /** What is ordered. */
 export type Ordered =
   | { readonly kind: 'plan'; readonly subject: PlanSubject; readonly revision: number }
-  | { readonly kind: 'list'; readonly list: ListSubject };
+  | { readonly kind: 'list'; readonly list: ListSubject }
+  | { readonly kind: 'registry'; readonly registry: RegistrySubject };
 
 /** What became of it. */
 export type PlanResult =
@@ -65,6 +67,10 @@ async function make(order: PlanOrder, snapshots: Snapshots): Promise<PlanResult>
   try {
     if (order.kind === 'list') {
       const content = await snapshots.read((tx) => sealContent(tx, order.list));
+      return { number, kind: 'sealed', content };
+    }
+    if (order.kind === 'registry') {
+      const content = await snapshots.read((tx) => sealRegistryContent(tx, order.registry));
       return { number, kind: 'sealed', content };
     }
     const content = await snapshots.read((tx) => readContent(tx, order.subject, cache));

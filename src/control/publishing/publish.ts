@@ -3,20 +3,21 @@
  * revision, sealed, stored under its digest and pointed to by the manifest, or a tombstone if the domain must not
  * serve. This file makes one publication; `publisher.ts` finds the work and retries, `feed.ts` sends it to nodes.
  *
- * The steps, in order: read what waits · seal the lists that have changed · read the domain's rows in one snapshot · rule set ·
+ * The steps, in order: read what waits · seal the lists and the registry that have changed · read the domain's rows in one snapshot · rule set ·
  * compile · seal with the next revision · open and run · digest · store blob, history, pointer and outbox in one transaction. If
- * nothing but the content of lists has changed, the current plan is sealed again with their digests, and nothing is compiled. Of two that publish one
+ * nothing but the content of lists or of the registry has changed, the current plan is sealed again with their digests, and nothing is compiled. Of two that publish one
  * domain at once, the later loses on `manifest.revision` and reads again, so no revision is skipped, given twice, or
  * holds less than the one before it.
  */
 import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { isStoreFault } from '../../base/storage/fault.ts';
-import { digestsIn, withListDigests } from '../../engine/plan/list-digests.ts';
+import { digestsIn, REGISTRY_NAME, withListDigests } from '../../engine/plan/list-digests.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import type { Author } from '../store/tables/accounts.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
 import type { ListRow } from '../store/tables/lists.ts';
 import type { ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/tables/plans.ts';
+import type { RegistryRow } from '../store/tables/registry.ts';
 import { PublishFault } from './fault.ts';
 import {
   assertPublishable,
@@ -29,6 +30,7 @@ import {
 import { changedLists, findUnchanged, patchLists } from './patch-lists.ts';
 import { listsOfDomain, openLists, storePlan } from './plan-lists.ts';
 import type { PlanMaker } from './plan-maker.ts';
+import { registryOfDomain } from './plan-registry.ts';
 import { findRolledBack, type RolledBack } from './republish.ts';
 import { readBlob, reseal } from './revisions.ts';
 import type { ListSealer } from './seal-lists.ts';
@@ -47,6 +49,8 @@ interface Reading {
   readonly subject: PlanSubject | null;
   /** The lists that may have changed, of those that the plan names. */
   readonly lists: readonly ListRow[];
+  /** The registry that the plan refers to; `null`: none. */
+  readonly registry: RegistryRow | null;
   /** The current plan, if nothing but the content of lists has changed since. */
   readonly unchanged: Uint8Array | null;
   readonly successor: Successor | null;
@@ -127,13 +131,16 @@ async function read(
     if (!mayServe(domain)) return none;
     const rolledBack = await findRolledBack(tx, domain.id, none);
     if (rolledBack !== null) {
-      return { ...none, rolledBack, lists: await changedLists(tx, domain.id, { ...rolledBack, waiting }) };
+      const lists = await changedLists(tx, domain.id, { ...rolledBack, waiting });
+      // Also one without objects: the keys that the old plan refers to may be revoked.
+      return { ...none, rolledBack, lists, registry: await tx.registries.get(domain.id) };
     }
     const bought = (await boughtFor?.(tx, domain)) ?? EVERYTHING;
     return {
       ...none,
       subject: { domain_id: domain.id, domain: domain.name, entitlements: bought },
       lists: await listsOfDomain(tx, domain.id),
+      registry: await registryOfDomain(tx, domain.id),
       unchanged: await findUnchanged(tx, domain.id, none),
     };
   }
@@ -144,7 +151,14 @@ async function read(
 }
 
 /** Of a domain for which no plan is made. */
-const NOTHING = { subject: null, lists: [], unchanged: null, successor: null, rolledBack: null } as const;
+const NOTHING = {
+  subject: null,
+  lists: [],
+  registry: null,
+  unchanged: null,
+  successor: null,
+  rolledBack: null,
+} as const;
 
 async function readSuccessor(tx: ReadTransaction, domainId: number): Promise<Successor | null> {
   const [last] = await tx.plans.list(domainId, { limit: 1 });
@@ -186,13 +200,15 @@ async function make(
   return [first, { revision: second, bytes: again }];
 }
 
-/** The sealed plan to publish; `null`: none. The lists that it names are sealed before. */
+/** The sealed plan to publish; `null`: none. The lists that it names and its registry are sealed before. */
 async function bytesOf(
-  { subject, lists, unchanged, rolledBack }: Reading,
+  { subject, lists, registry, unchanged, rolledBack }: Reading,
   as: Omit<PublishedAs, 'lists'>,
   tools: Omit<PublishTools, 'entitlementsFor'>,
 ): Promise<Uint8Array | null> {
-  const digests = await tools.lists.digestsOf(lists);
+  const digests = new Map(await tools.lists.digestsOf(lists));
+  const ofRegistry = registry && (await tools.lists.digestOfRegistry(registry, as.domain));
+  if (ofRegistry !== null) digests.set(REGISTRY_NAME, ofRegistry);
   if (rolledBack !== null) return tested(withListDigests(rolledBack.bytes, digests, as.revision), as, tools);
   const patched = unchanged && patchLists(unchanged, { lists, digests, revision: as.revision });
   if (patched !== null) return tested(patched, as, tools);

@@ -4,7 +4,8 @@
  */
 import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { HEADER, MAGIC, PLAIN_VERSION, PLAN_VERSION, PlanFault } from '../../engine/plan/layout.ts';
-import { digestsIn } from '../../engine/plan/list-digests.ts';
+import { digestsIn, REGISTRY_NAME, registryDigest, withListDigests } from '../../engine/plan/list-digests.ts';
+import { openPlan } from '../../engine/plan/seal.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
 import { type Author, SERVICE } from '../store/tables/accounts.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
@@ -13,6 +14,7 @@ import { PublishFault } from './fault.ts';
 import { REPUBLISH_HEADS } from './limits.ts';
 import { assertPublishable, mayServe } from './make-plan.ts';
 import { createListCache, openLists, storePlan } from './plan-lists.ts';
+import { sealRegistryContent } from './plan-registry.ts';
 import { newestChange, prunedSentence, readBlob, reseal } from './revisions.ts';
 
 /** The name under which the request is stored: the outbox id that every current revision has to cover. */
@@ -148,7 +150,8 @@ export async function findRolledBack(
 // Rollback: an old revision's content becomes a new, higher revision. The content is taken from its sealed plan, not
 // compiled again, so what comes back is what nodes once ran, bit for bit but for the revision in the header. The lists that it
 // names have the content that they had then. A list that changes afterwards has its new content in the rolled-back plan too, and
-// ends no rollback: a feed that is fetched every quarter of an hour must not bring back the rules that were set aside.
+// ends no rollback: a feed that is fetched every quarter of an hour must not bring back the rules that were set aside. The registry is
+// that of now: a rollback of rules must not bring a revoked key back.
 //
 // Rules and records in the store stay as they are; the next publication compiles them, and so ends the rollback. Writes
 // that wait in the outbox count as made before the rollback: the new revision covers them, and what they asked for comes
@@ -185,7 +188,7 @@ export async function rollBack(tx: WriteTransaction, order: RollbackOrder): Prom
   const blob = await readBlob(tx, target.digest);
   const current = await tx.plans.current(domain.name);
   const next = (current?.revision ?? 0) + 1;
-  const bytes = resealOrSay(blob, next);
+  const bytes = await resealOrSay(tx, blob, { revision: next, domain, at: order.at });
   if (typeof bytes === 'string') return impossible(`revision ${revision} cannot be published: ${bytes}`);
   const lists = await openLists(tx, digestsIn(bytes), createListCache());
   assertPublishable(bytes, { domain: domain.name, revision: next, lists });
@@ -208,12 +211,35 @@ function impossible(message: string): RollbackResult {
   return { ok: false, because: 'impossible', message };
 }
 
-/** The resealed bytes, or why this build cannot read the old ones. */
-function resealOrSay(blob: Uint8Array, revision: number): Uint8Array | string {
+/** The old bytes with the registry of now, or why this build cannot read them. */
+async function resealOrSay(
+  tx: WriteTransaction,
+  blob: Uint8Array,
+  { revision, domain, at }: { readonly revision: number; readonly domain: DomainRow; readonly at: number },
+): Promise<Uint8Array | string> {
   try {
-    return reseal(blob, revision);
+    const bytes = reseal(blob, revision);
+    if (registryDigest(openPlan(bytes, { trusted: true }).plan) === null) return bytes;
+    const digest = await sealRegistryNow(tx, domain, at);
+    return digest === null ? bytes : withListDigests(bytes, new Map([[REGISTRY_NAME, digest]]), revision);
   } catch (error) {
     if (error instanceof PlanFault) return error.message;
     throw error;
   }
+}
+
+/** The digest of the registry as it is in this transaction; `null`: the domain never had one. */
+async function sealRegistryNow(
+  tx: WriteTransaction,
+  { id, name }: DomainRow,
+  at: number,
+): Promise<string | null> {
+  const row = await tx.registries.get(id);
+  if (row === null) return null;
+  if (row.digest !== null && row.sealed_version === row.version) return row.digest;
+  const content = await sealRegistryContent(tx, { domain_id: id, domain: name });
+  if (content === null) return null;
+  const { version, digest, bytes } = content;
+  await tx.registries.putSealed(id, { version, digest, bytes, at });
+  return digest;
 }

@@ -1,12 +1,13 @@
 /**
- * Seals lists whose content has changed, once for all domains that name them. In: lists whose sealed form is of an earlier version.
- * Out: their digests, with the octets in the store. Publications of several domains at the same time share one seal; two
+ * Seals lists whose content has changed, once for all domains that name them, and registries. In: those whose sealed form is of an earlier
+ * version. Out: their digests, with the octets in the store. Publications of several domains at the same time share one seal; two
  * processes may both seal a list, and get the same digest.
  */
 import { LRUCache } from 'lru-cache';
-import { openList } from '../../engine/evaluator/index.ts';
+import { openList, openRegistry } from '../../engine/evaluator/index.ts';
 import type { Store } from '../store/store.ts';
 import type { ListRow } from '../store/tables/lists.ts';
+import type { RegistryRow } from '../store/tables/registry.ts';
 import { RECENT_SEALS } from './limits.ts';
 import type { ListCache } from './plan-lists.ts';
 import type { PlanMaker } from './plan-maker.ts';
@@ -17,7 +18,7 @@ export type DigestsByName = ReadonlyMap<string, string>;
 /** What a list sealer works with. */
 export interface ListSealerOptions {
   readonly store: Pick<Store, 'write'>;
-  readonly plans: Pick<PlanMaker, 'seal'>;
+  readonly plans: Pick<PlanMaker, 'seal' | 'sealRegistry'>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Receives each list that was sealed, for the self-tests of plans that name it. */
@@ -30,6 +31,15 @@ export interface ListSealer {
    * @throws PublishFault, StoreFault
    */
   digestsOf(lists: readonly ListRow[]): Promise<DigestsByName>;
+  /** The same of the registry of a domain; `null`: the domain is gone. @throws PublishFault, StoreFault */
+  digestOfRegistry(registry: RegistryRow, domain: string): Promise<string | null>;
+}
+
+/** A row with a sealed form: a list, or a registry. */
+interface Sealable {
+  readonly version: number;
+  readonly digest: string | null;
+  readonly sealed_version: number | null;
 }
 
 export function createListSealer({ store, plans, clock, cache }: ListSealerOptions): ListSealer {
@@ -42,31 +52,53 @@ export function createListSealer({ store, plans, clock, cache }: ListSealerOptio
     const { version, digest, bytes } = content;
     cache.set(digest, openList(bytes, { trusted: true }));
     await store.write((tx) => tx.lists.putSealed(list.id, { version, digest, bytes, at: clock() }));
-    recent.set(keyOf({ id: list.id, version }), digest);
+    recent.set(keyOf('list', list.id, version), digest);
     return digest;
   }
 
-  /** `null`: the list is gone. */
-  function digestOf(list: ListRow): Promise<string | null> {
-    if (list.digest !== null && list.sealed_version === list.version) return Promise.resolve(list.digest);
-    const key = keyOf(list);
+  async function sealRegistry({ domain_id }: RegistryRow, domain: string): Promise<string | null> {
+    const content = await plans.sealRegistry({ domain_id, domain });
+    if (content === null) return null;
+    const { version, digest, bytes } = content;
+    cache.set(digest, openRegistry(bytes, { trusted: true }));
+    await store.write((tx) => tx.registries.putSealed(domain_id, { version, digest, bytes, at: clock() }));
+    recent.set(keyOf('registry', domain_id, version), digest);
+    return digest;
+  }
+
+  /** `null`: the row is gone. */
+  function digestOf(
+    key: string,
+    { version, digest, sealed_version }: Sealable,
+    sealNow: () => Promise<string | null>,
+  ): Promise<string | null> {
+    if (digest !== null && sealed_version === version) return Promise.resolve(digest);
     const known = recent.get(key);
     if (known !== undefined) return Promise.resolve(known);
     const before = running.get(key);
     if (before !== undefined) return before;
-    const sealing = seal(list).finally(() => running.delete(key));
+    const sealing = sealNow().finally(() => running.delete(key));
     running.set(key, sealing);
     return sealing;
   }
 
   return {
     async digestsOf(lists) {
-      const found = await Promise.all(lists.map(async (list) => [list.name, await digestOf(list)] as const));
+      const found = await Promise.all(
+        lists.map(async (list) => {
+          const digest = await digestOf(keyOf('list', list.id, list.version), list, () => seal(list));
+          return [list.name, digest] as const;
+        }),
+      );
       return new Map(found.flatMap(([name, digest]) => (digest === null ? [] : [[name, digest] as const])));
     },
+    digestOfRegistry: (registry, domain) =>
+      digestOf(keyOf('registry', registry.domain_id, registry.version), registry, () =>
+        sealRegistry(registry, domain),
+      ),
   };
 }
 
-function keyOf({ id, version }: Pick<ListRow, 'id' | 'version'>): string {
-  return `${id}:${version}`;
+function keyOf(kind: 'list' | 'registry', id: number, version: number): string {
+  return `${kind}:${id}:${version}`;
 }

@@ -1,7 +1,7 @@
 /**
  * One call for every edge beside other software: before an application, and beside a proxy. In: the context of a request.
  * Out: the answer that the edge makes itself, or the verdict with which the request is forwarded. Asynchronous only where
- * a clearance, a body or a challenge is awaited.
+ * a clearance, a token, a body or a challenge is awaited.
  */
 import type { EdgeAnswer } from '../../base/http/header-fields.ts';
 import { countStatus } from '../answers/answer-to.ts';
@@ -12,12 +12,13 @@ import { inspectBody } from './inspect-body.ts';
 import { read } from './read.ts';
 import { answerOf, exchangeOf, type RequestContext, runStages, type Stage } from './request-context.ts';
 import { type DecisionReporter, type EdgeVerdict, type Enforced, verdictOf } from './verdict.ts';
+import { verifyCredentials } from './verify-credentials.ts';
 
 /** The stages up to the decision. */
-export const STAGES: readonly Stage<RequestContext>[] = [read, inspectBody, evaluate];
+export const STAGES: readonly Stage<RequestContext>[] = [read, verifyCredentials, inspectBody, evaluate];
 
 /** Those of a request to switch protocols (RFC 9110 §7.8), which has no body. */
-export const UPGRADE_STAGES: readonly Stage<RequestContext>[] = [read, evaluate];
+export const UPGRADE_STAGES: readonly Stage<RequestContext>[] = [read, verifyCredentials, evaluate];
 
 /** A forwarded request, or the answer to it. */
 export type DecideOutcome<Domain extends DecidingDomain = DecidingDomain> =

@@ -1,6 +1,6 @@
 /**
- * The request context up to the decision: the state of one request on its way through the stages `read`, `inspect the
- * body`, `evaluate` and `answer at the edge`. The stages are the same before an origin, before an application and beside a
+ * The request context up to the decision: the state of one request on its way through the stages `read`, `verify
+ * credentials`, `inspect the body`, `evaluate` and `answer at the edge`. The stages are the same before an origin, before an application and beside a
  * proxy; how a message is read is in the `MessageReader` of its kind.
  */
 import type { EdgeAnswer, HeaderList } from '../../base/http/header-fields.ts';
@@ -10,6 +10,7 @@ import type { Challenges } from '../answers/challenge/challenge.ts';
 import { changedAnswer } from '../answers/header-changes.ts';
 import { pageAnswer } from '../answers/pages.ts';
 import type { UnservedHelp } from '../answers/unserved.ts';
+import type { CredentialVerifier } from '../credentials/verify.ts';
 import type { DecidingDomain, Exchange, Visitor } from './exchange.ts';
 import type { Unserved, UnservedHost } from './unserved.ts';
 
@@ -115,6 +116,7 @@ export interface DecidingPlans<Domain extends DecidingDomain = DecidingDomain> {
 export interface DecisionServices<Domain extends DecidingDomain = DecidingDomain> {
   readonly plans: DecidingPlans<Domain>;
   readonly challenges: Challenges;
+  readonly credentials: CredentialVerifier;
   readonly classifier: Classifier;
   /** Hosts that are not served. */
   readonly unserved: Unserved;

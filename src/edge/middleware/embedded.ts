@@ -7,6 +7,8 @@ import { createCounters, createDomains, type Domains, loadPlan } from '../../eng
 import { openSignatures } from '../../engine/plan/open-signatures.ts';
 import { loadSignatures } from '../../engine/waf/load/load.ts';
 import { createChallenges } from '../answers/challenge/challenge.ts';
+import { webSha256 } from '../credentials/sha256.ts';
+import { createCredentialVerifier } from '../credentials/verify.ts';
 import type { DecidingDomain } from '../decide/exchange.ts';
 import type { DecisionServices } from '../decide/request-context.ts';
 import { createDecisionReporter, type DecisionReporter, type EdgeListeners } from '../decide/verdict.ts';
@@ -91,6 +93,7 @@ export function createEmbedded(options: EmbeddedOptions): EmbeddedEdge {
     services: {
       plans: domains,
       challenges,
+      credentials: createCredentialVerifier(webSha256),
       classifier: BY_FACTS_ONLY,
       // Each refusal goes to `onRefusal`.
       unserved: { hosts: (most) => hostsOf(domains, most), report: () => undefined },

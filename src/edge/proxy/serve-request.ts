@@ -14,6 +14,7 @@ import { evaluate } from '../decide/evaluate.ts';
 import { inspectBody } from '../decide/inspect-body.ts';
 import { read } from '../decide/read.ts';
 import { answerOf, type Incoming, runStages, type Stage } from '../decide/request-context.ts';
+import { verifyCredentials } from '../decide/verify-credentials.ts';
 import { type ClientSink, createClientSink } from './client-response.ts';
 import { createMessageReader } from './message-reader.ts';
 import { createNodeContext, type NodeContext } from './request-context.ts';
@@ -33,6 +34,7 @@ import { answerOnSocket } from './write-response.ts';
 const REQUEST_STAGES: readonly Stage<NodeContext<ClientSink>>[] = [
   answerOwnToken,
   read,
+  verifyCredentials,
   inspectBody,
   evaluate,
   answerAtEdge,
@@ -43,6 +45,7 @@ const REQUEST_STAGES: readonly Stage<NodeContext<ClientSink>>[] = [
 /** A request to switch protocols is decided as any other, but has no body and no cache. */
 const UPGRADE_STAGES: readonly Stage<NodeContext<SwitchingClient>>[] = [
   read,
+  verifyCredentials,
   evaluate,
   answerAtEdge,
   refuseDisabled,

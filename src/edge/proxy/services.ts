@@ -4,6 +4,7 @@ import type { BufferSpace } from '../../base/buffers/space.ts';
 import type { SpanSource } from '../../base/telemetry/spans.ts';
 import type { Challenges } from '../answers/challenge/challenge.ts';
 import type { HttpCache } from '../cache/request.ts';
+import type { CredentialVerifier } from '../credentials/verify.ts';
 import type { Classifier } from '../decide/request-context.ts';
 import type { Unserved } from '../decide/unserved.ts';
 import type { Plans } from '../following/served-domain.ts';
@@ -38,6 +39,7 @@ export interface ProxyServices {
   /** `null`: pages are not rendered as Markdown. */
   readonly markdown: MarkdownRenderer | null;
   readonly challenges: Challenges;
+  readonly credentials: CredentialVerifier;
   readonly classifier: Classifier;
   readonly requestLog: RequestLog;
   /** Where spans of requests start; `null`: no collector gets any. */

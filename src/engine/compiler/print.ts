@@ -22,7 +22,7 @@ import {
   SLOT,
   sectionsOf,
 } from '../plan/layout.ts';
-import { REGISTRY_KIND } from '../plan/registry.ts';
+import { REGISTRY_HEADER, REGISTRY_KIND } from '../plan/registry.ts';
 import type { OpenedPlan } from '../plan/seal.ts';
 import { printConditions } from './conditions.ts';
 import { printAddresses } from './print-addresses.ts';
@@ -160,10 +160,19 @@ function printLists(plan: Plan): Printed {
     const kind = plan.lists[row + LIST.kind]!;
     const isContained = plan.lists[row + LIST.at] !== NONE;
     const where = isContained ? { octets: plan.lists[row + LIST.octets] } : { digest: listDigest(plan, row) };
-    if (kind === REGISTRY_KIND) registry = { registry: where };
+    if (kind === REGISTRY_KIND) registry = { registry: isContained ? containedRegistry(plan, row) : where };
     else lists.push({ name, kind: LIST_KINDS[kind], ...where });
   }
   return { ...(lists.length === 0 ? {} : { lists }), ...registry };
+}
+
+/** The size of the registry that a plan contains, and its checksum: printed plans are equal only if it is. */
+function containedRegistry({ lists, listData }: Plan, row: number): Printed {
+  const from = lists[row + LIST.at]!;
+  const octets = lists[row + LIST.octets]!;
+  const view = new DataView(listData.buffer, listData.byteOffset + from, octets);
+  const checksum = view.getUint32(REGISTRY_HEADER.checksum * 4, true);
+  return { octets, checksum: checksum.toString(16).padStart(8, '0') };
 }
 
 function printRule(plan: Plan, slot: number): Printed {

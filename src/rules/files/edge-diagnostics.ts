@@ -4,6 +4,7 @@
  */
 import type { Diagnostic, FieldPath } from '../../base/diagnostics/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
+import { REGISTRY_LISTS } from '../model/registry/registry.ts';
 import { unknownField } from '../model/report.ts';
 import { ruleForm } from '../model/rule.ts';
 import { isMapping, type YamlFile } from './yaml.ts';
@@ -13,6 +14,8 @@ import { isMapping, type YamlFile } from './yaml.ts';
  * records.
  */
 export function toFilePath(yaml: YamlFile, path: FieldPath): FieldPath {
+  // A file has the lists of the registry at its top.
+  if (path[0] === 'registry') return path.slice(1);
   if (path[2] !== 'record_ids' || !isMapping(yaml.value)) return path;
   const rules = yaml.value['rules'];
   const rule = Array.isArray(rules) ? rules[path[1] as number] : undefined;
@@ -90,6 +93,7 @@ function asMapping(
   yaml: YamlFile,
 ): Pick<Diagnostic, 'message' | 'remedy'> | null {
   if (path.length !== 2 || message !== 'must be an object') return null;
+  if ((REGISTRY_LISTS as readonly unknown[]).includes(path[0])) return { message: 'must be a mapping' };
   if (path[0] !== 'rules') return { message: 'must be a mapping with `name`, `type` and `destination`' };
   const type = RULE_TYPES.find((known) => known === yaml.plainSource(path));
   return {

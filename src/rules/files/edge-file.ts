@@ -17,11 +17,13 @@ import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
 import { parseRuleSet } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
+import { REGISTRY_LISTS } from '../model/registry/registry.ts';
 import type { RuleSet } from '../model/types.ts';
 import { asList, placed, toFilePath } from './edge-diagnostics.ts';
 import { joinGateways } from './edge-gateways.ts';
 import { isListFile, readFileLists } from './edge-lists.ts';
 import { type EdgePart, joinParts, tooManyParts } from './edge-parts.ts';
+import { readFileRegistry } from './edge-registry.ts';
 import { keysOf } from './keys.ts';
 import { byPlace, isMapping, readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
 
@@ -176,8 +178,9 @@ function readEdge(file: YamlFile, beside: BesideFiles): EdgeFile {
   const lowered = lower(yaml.value, lowering);
   const ruleKeys = new Map([...rules].flatMap(([id, { key }]) => (key === null ? [] : [[id, key]])));
   const { lists, diagnostics: mistaken } = readFileLists(yaml, beside.lists);
-  diagnostics.push(...mistaken);
-  const parsed = parseRuleSet(lowered, { ruleKeys, partial: sources.fragment, lists });
+  const { registry, diagnostics: misplaced } = readFileRegistry(yaml);
+  diagnostics.push(...mistaken, ...misplaced);
+  const parsed = parseRuleSet(lowered, { ruleKeys, partial: sources.fragment, lists, registry });
   for (const diagnostic of parsed.diagnostics) diagnostics.push(placed(diagnostic, yaml));
   const stated = diagnostics.map((one) => ({ ...one, path: restate(one.path) })).sort(byPlace);
   const failed = stated.some(({ severity }) => severity === 'error');
@@ -229,7 +232,8 @@ function checkFragment(file: Fields, lowering: Lowering): void {
 }
 
 /** Converts the file's form to the API's: record names become ids, and fields that only files have are removed. */
-function lower({ fragment: _, lists: _lists, ...file }: Fields, lowering: Lowering): Fields {
+function lower({ fragment: _, lists: _lists, ...written }: Fields, lowering: Lowering): Fields {
+  const file = Object.fromEntries(Object.entries(written).filter(([name]) => !isRegistryList(name)));
   const domain = typeof file['domain'] === 'string' ? { name: file['domain'] } : file['domain'];
   const records = lowerRecords(withIds(file['records']), lowering);
   collectRecordPlaces(records, lowering);
@@ -241,6 +245,10 @@ function lower({ fragment: _, lists: _lists, ...file }: Fields, lowering: Loweri
     records,
     rules: Array.isArray(rules) ? lowerRules(rules, named, lowering) : rules,
   };
+}
+
+function isRegistryList(name: string): boolean {
+  return (REGISTRY_LISTS as readonly string[]).includes(name);
 }
 
 /** Gives every entry of a list an id: entries without one get 1, 2, 3 … in order, skipping ids that are written. */

@@ -1,9 +1,10 @@
 /**
- * Joins the files of a domain: `edge.yaml` and the parts of `edge.d`, each with further records and rules. The result reads
+ * Joins the files of a domain: `edge.yaml` and the parts of `edge.d`, each with further records, rules and objects of the registry. The result reads
  * like one file whose lists have the entries of all, and every place is that of the file that has it.
  */
 import type { Diagnostic, FieldPath, SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import { MAX_EDGE_PARTS, MAX_FILE_OCTETS } from '../../base/vocabulary/limits.ts';
+import { REGISTRY_LISTS } from '../model/registry/registry.ts';
 import { sizeText } from './size.ts';
 import { isMapping, type YamlFile } from './yaml.ts';
 
@@ -16,7 +17,7 @@ export interface EdgePart {
 }
 
 /** The lists that a part may have. */
-const LISTS = ['records', 'rules', 'gateways'] as const;
+const LISTS = ['records', 'rules', 'gateways', ...REGISTRY_LISTS] as const;
 
 /** The entries of one file in a joined list. */
 interface Segment {
@@ -88,7 +89,7 @@ function segmentsOf(list: string, files: readonly YamlFile[]): readonly Segment[
   return segments;
 }
 
-/** The mistakes of a part: it has lists of records and rules, and nothing else. */
+/** The mistakes of a part: it has lists, and nothing else. */
 function checkPart(part: YamlFile): readonly Diagnostic[] {
   const { value } = part;
   // An empty file, or one of comments.
@@ -105,8 +106,8 @@ function checkPart(part: YamlFile): readonly Diagnostic[] {
   return Object.keys(value).flatMap((key) => {
     if (!LISTS.some((list) => list === key)) {
       const message = 'must not be in a part of a domain';
-      const remedy =
-        'a part has `records`, `rules` and `gateways`; everything else belongs into the edge file';
+      const names = LISTS.map((name) => `\`${name}\``).join(', ');
+      const remedy = `a part has ${names}; everything else belongs into the edge file`;
       return [problem([key], part.keyAt([key]), { code: 'misplaced_field', message, remedy })];
     }
     const list = value[key];

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import {
+  MAX_CONSUMERS,
   MAX_ENTRY_CHARACTERS,
   MAX_ENTRY_COMMENT_CHARACTERS,
   MAX_HOST_OCTETS,
@@ -15,6 +16,8 @@ import {
   MAX_NAMED_ENTRIES,
   MAX_RECORDS,
   MAX_RULES,
+  MAX_TOKEN_ISSUERS,
+  MAX_USAGE_PLANS,
 } from '../../base/vocabulary/limits.ts';
 import {
   LIST_KINDS,
@@ -26,7 +29,10 @@ import { DOMAIN_SETTINGS, domainForm } from '../model/domain.ts';
 import { documentFields } from '../model/fields.ts';
 import type { Fields } from '../model/form.ts';
 import { recordForm } from '../model/record.ts';
+import { ANSWERED } from '../model/registry/names.ts';
+import type { RegistryList } from '../model/registry/registry.ts';
 import { RULE_FORMS } from '../model/rule.ts';
+import { REGISTRY_FIELDS } from './edge-registry.ts';
 import { JSON_SCHEMA_DRAFT, type JsonSchema } from './test-schema.ts';
 
 /** What only files have: a rule's stable name, and its records by name. */
@@ -98,6 +104,30 @@ export function edgeFileSchema(): JsonSchema {
         description: 'lists that rules name as `@name`',
         examples: [[{ name: 'office', kind: 'ip', entries: ['203.0.113.0/24'] }]],
       },
+      usage_plans: registryList('usage_plans', {
+        maxItems: MAX_USAGE_PLANS,
+        description: 'what consumers with one plan may ask for',
+        examples: [[{ name: 'gold', throttle: { rate: 50, burst: 100 } }]],
+      }),
+      token_issuers: registryList('token_issuers', {
+        maxItems: MAX_TOKEN_ISSUERS,
+        description: 'whose tokens gateways accept',
+        examples: [
+          [
+            {
+              name: 'auth',
+              issuer: 'https://login.example.com/',
+              audiences: ['api'],
+              jwks_url: 'https://login.example.com/jwks',
+            },
+          ],
+        ],
+      }),
+      consumers: registryList('consumers', {
+        maxItems: MAX_CONSUMERS,
+        description: 'who calls the APIs of the domain, by key or token',
+        examples: [[{ username: 'acme-mobile', usage_plan: 'gold' }]],
+      }),
       gateways: {
         type: 'array',
         maxItems: MAX_RULES,
@@ -168,6 +198,18 @@ function listSchema(): JsonSchema {
       },
     },
   });
+}
+
+/** A list of the registry. */
+function registryList(list: RegistryList, described: JsonSchema): JsonSchema {
+  const schema = objectSchema(REGISTRY_FIELDS[list]);
+  // Fields that only answers carry are accepted, so that what the API answers is a valid entry.
+  const answered = Object.fromEntries(ANSWERED.map((name) => [name, {}]));
+  return {
+    type: 'array',
+    items: { ...schema, properties: { ...answered, ...(schema['properties'] as object) } },
+    ...described,
+  };
 }
 
 function domainSchema(): JsonSchema {

@@ -154,6 +154,8 @@ function layOutRoot(document: Document, root: YAMLMap, layout: Layout): void {
     if (name === 'domain' && isMap(value)) layOutFields(value, domain, layout);
     else if (name === 'defaults' && isMap(value)) layOutFields(value, TEST_PARTS['defaults']!, layout);
     else if (name === 'lists') layOutList(value, keepShort);
+    else if (layout.orders.inLists?.[name] !== undefined)
+      layOutList(value, (entry) => layOutEntry(entry, layout.orders.inLists![name]!, layout));
     else if (name === 'records') layOutList(value, (record) => layOutRecord(record, layout));
     else if (name === 'rules' || name === 'gateways')
       layOutList(value, (rule) => {
@@ -194,6 +196,12 @@ function layOutRecord(record: YAMLMap, { sort, orders }: Layout): void {
   sort(record, orders.record ?? []);
   if (isPlain(record)) makeFlow(record);
   else layOutBlock(record);
+}
+
+/** Prints an entry of a list on one line where it is short, else each field on lines of its own. */
+function layOutEntry(entry: YAMLMap, order: readonly string[], { sort }: Layout): void {
+  sort(entry, order);
+  keepShort(entry);
 }
 
 /** Prints each field of a mapping on lines of its own. */

@@ -18,8 +18,10 @@ import { showEntry } from '../model/lists.ts';
 import { parseRule } from '../model/parse.ts';
 import { recordForm } from '../model/record.ts';
 import { absoluteName } from '../model/record-name.ts';
+import { EMPTY_REGISTRY } from '../model/registry/registry.ts';
 import { ruleForm } from '../model/rule.ts';
-import type { DnsRecord, EntryList, OriginPoolRule, Rule } from '../model/types.ts';
+import type { DnsRecord, EntryList, OriginPoolRule, Registry, Rule } from '../model/types.ts';
+import { REGISTRY_ORDERS, shortRegistry } from './edge-registry.ts';
 import { LAYOUT_SCHEMA, layOut, layOutText } from './layout.ts';
 import { printTags } from './print-tags.ts';
 import { FILE_ORDER, type KeyOrders } from './test-schema.ts';
@@ -46,6 +48,7 @@ export const FILE_ORDERS: KeyOrders = {
   record: RECORD_ORDER,
   rule: ruleOrder,
   inRules: CONDITION_NAMES,
+  inLists: REGISTRY_ORDERS,
 };
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -61,6 +64,8 @@ export interface PrintedDomain {
   readonly rules: readonly Rule[];
   /** Lists; of those without entries, these are in a file of their own. */
   readonly lists?: readonly PrintedList[];
+  /** Consumers, usage plans and token issuers; absent: none. */
+  readonly registry?: Registry;
   /**
    * Prints the ids of records and rules. Without ids the text does not depend on the server that stores the domain.
    */
@@ -101,6 +106,7 @@ export function printEdge({
   records,
   rules,
   lists = [],
+  registry = EMPTY_REGISTRY,
   ids,
   comments,
   fragment,
@@ -128,6 +134,7 @@ export function printEdge({
     domain: Object.keys(domain).length === 1 ? domain.name : domain,
     ...(fragment === true ? { fragment } : {}),
     ...(lists.length === 0 ? {} : { lists: lists.map(shortList) }),
+    ...shortRegistry(registry, withoutDefaults),
     records: zone.map((record) => {
       const numbered = ids || byId.has(record.id);
       return { ...(numbered ? { id: placeOf(record.id) } : {}), ...shortRecord(record) };

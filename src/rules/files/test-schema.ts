@@ -411,6 +411,8 @@ export interface KeyOrders {
   readonly record?: readonly string[];
   /** The keys of a rule of a type. */
   readonly rule?: (type: unknown) => readonly string[];
+  /** The keys of the entries of other lists, by the name of the list. */
+  readonly inLists?: Readonly<Record<string, readonly string[]>>;
   /** The keys of mappings inside a rule, by their path in it; of a list, those of each entry. */
   readonly inRules?: Readonly<Record<string, readonly string[]>>;
 }
@@ -422,6 +424,9 @@ export const FILE_ORDER = [
   'entitlements',
   'lists',
   'records',
+  'usage_plans',
+  'token_issuers',
+  'consumers',
   'gateways',
   'rules',
   'defaults',

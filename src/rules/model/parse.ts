@@ -26,7 +26,7 @@ import { nearest } from './nearest.ts';
 import { createPatternBook, type PatternBook } from './pattern.ts';
 import { recordForm } from './record.ts';
 import { judgeOwnTarget, judgeRecordName } from './record-name.ts';
-import { isEmptyRegistry, type Registry, readRegistry } from './registry/registry.ts';
+import { isEmptyRegistry, REGISTRY_LISTS, type Registry, readRegistry } from './registry/registry.ts';
 import { createReport, type Problem, type Report, readIssue, unknownField } from './report.ts';
 import { ruleForm } from './rule.ts';
 import { judgeTag, type NameableRule, taggingBefore, tagsOf } from './tags.ts';
@@ -61,6 +61,9 @@ interface RuleOptions extends StoredOption {
 /** The top-level fields of a rule set; any other is an error. */
 const TOP_FIELDS = ['domain', 'records', 'rules', 'lists', 'registry', 'entitlements'] as const;
 
+/** Those of an edge file, which has the lists of a registry beside the others. */
+const FILE_FIELDS = [...TOP_FIELDS.filter((name) => name !== 'registry'), ...REGISTRY_LISTS] as const;
+
 /** An edge file in place of a rule set; its other fields differ too, so that only this mistake is reported. */
 const EDGE_FILE_SHAPE = {
   code: 'invalid_type',
@@ -75,7 +78,7 @@ interface RuleSetOptions {
   readonly ruleKeys?: ReadonlyMap<number, string>;
   /** Lists that were read already, in place of those of the rule set. */
   readonly lists?: readonly EntryList[];
-  /** The registry, which was read already, in place of that of the rule set. */
+  /** The registry of an edge file, which was read already from its own lists. */
   readonly registry?: Registry;
   /** The rules are some of those of a domain: a tag may name the id of another one. */
   readonly partial?: boolean;
@@ -93,10 +96,11 @@ export function parseRuleSet(input: unknown, options: RuleSetOptions = {}): Pars
       reading.report.add('error', [], { code: 'invalid_type', message, found: quoteValue(plain) });
       return null;
     }
+    const known: readonly string[] = options.registry === undefined ? TOP_FIELDS : FILE_FIELDS;
     for (const name of Object.keys(plain)) {
       if (reading.report.full()) break;
-      if ((TOP_FIELDS as readonly string[]).includes(name)) continue;
-      const { problem } = unknownField({ name, value: own(plain, name), known: TOP_FIELDS });
+      if (known.includes(name)) continue;
+      const { problem } = unknownField({ name, value: own(plain, name), known });
       reading.report.add('error', [name], problem);
     }
     const named = own(plain, 'domain');

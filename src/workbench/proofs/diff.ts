@@ -56,7 +56,7 @@ export interface HostChange {
 export interface PlanDiff {
   /** Whether the plans decide all requests alike. */
   readonly same: boolean;
-  /** Differences of the domain's own settings. */
+  /** Differences of the domain's own settings, and of its registry: `registry.digest`. */
   readonly domain: readonly FieldDifference[];
   readonly hosts: readonly HostChange[];
   /** In evaluation order; removed rules come last. */
@@ -89,7 +89,7 @@ export function pairedRules(before: PlanSide, after: PlanSide): ReadonlyMap<stri
 /** Compares two plans. @throws PlanFault when a plan cannot be printed */
 export function diffPlans(before: PlanSide, after: PlanSide): PlanDiff {
   const [was, now] = [printed(before), printed(after)];
-  const domain = fieldChanges(flat(was.domain), flat(now.domain));
+  const domain = fieldChanges(settingsOf(was), settingsOf(now));
   const hosts = hostChanges(was.hosts, now.hosts);
   const rules = ruleChanges(rulesOf(was, before), rulesOf(now, after), namingsOf(before, after));
   return { same: domain.length + hosts.length + rules.length === 0, domain, hosts, rules };
@@ -100,6 +100,13 @@ interface Printed {
   readonly domain: Fields;
   readonly hosts: readonly Fields[];
   readonly rules: readonly Fields[];
+  /** The digest, or the size and checksum, of the registry; absent: the plan has none. */
+  readonly registry?: Fields;
+}
+
+/** The settings of the domain, with the digest or the checksum of its registry. */
+function settingsOf({ domain, registry }: Printed): Fields {
+  return flat(registry === undefined ? domain : { ...domain, registry });
 }
 
 /** Prints a plan; a tombstone prints as empty. */

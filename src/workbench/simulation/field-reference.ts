@@ -75,6 +75,28 @@ export interface FieldSection {
 const RULE_FIELDS = ['type', 'key', 'id', 'records', ...Object.keys(COMMON_FIELDS)];
 const PATH_NAMES = Object.keys(PATH_FIELDS);
 
+/** What gateways refer to. */
+const REGISTRY_SECTIONS = [
+  {
+    list: 'consumers',
+    name: 'consumer',
+    title: 'Consumers',
+    summary: 'Who calls the APIs of a domain, with which keys, and what of them it may call',
+  },
+  {
+    list: 'usage_plans',
+    name: 'usage_plan',
+    title: 'Usage plans',
+    summary: 'What consumers with one plan may ask for',
+  },
+  {
+    list: 'token_issuers',
+    name: 'token_issuer',
+    title: 'Token issuers',
+    summary: 'Whose JSON Web Tokens gateways accept, and which of their claims name a consumer',
+  },
+] as const;
+
 /** All sections: rules first, then the other objects, then the files. */
 export function fieldSections(): readonly FieldSection[] {
   const edge = schemaOf('edge');
@@ -131,6 +153,12 @@ export function fieldSections(): readonly FieldSection[] {
       summary: 'The domain and its settings',
       fields: entriesOf(domain, ''),
     },
+    ...REGISTRY_SECTIONS.map(
+      ({ list, ...words }): FieldSection => ({
+        ...words,
+        fields: entriesOf(properties[list]!['items'] as JsonSchema, ''),
+      }),
+    ),
     {
       name: 'edge.yaml',
       title: 'edge.yaml',

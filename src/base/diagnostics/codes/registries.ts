@@ -7,7 +7,7 @@ export const REGISTRY_CODES = {
     meaning: 'a token with this name would act as either of two consumers',
     remedy: 'give each consumer a `username` and a `custom_id` that no other one has as either',
   },
-  duplicate_key: {
+  duplicate_hash: {
     severity: 'error',
     meaning: 'two entries have the hash of one key, which would name two consumers',
     remedy: 'make a key for each with `edgeplan consumer-key`',
@@ -31,6 +31,12 @@ export const REGISTRY_CODES = {
     severity: 'error',
     meaning: 'a token issuer has neither `jwks_url` nor `keys`, or both',
     remedy: 'write one of the two',
+  },
+  keys_not_fetched: {
+    severity: 'warning',
+    meaning:
+      'a token issuer of a file has `jwks_url`: only a control plane fetches keys, and edges refuse tokens without one',
+    remedy: 'list the public keys of the issuer in `keys`, or apply the file to a control plane',
   },
   live_keys: {
     severity: 'error',

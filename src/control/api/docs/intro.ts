@@ -129,6 +129,12 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
         description:
           'Addresses, networks, hosts, paths and more that rules name, of one domain or of an account.',
       },
+      { name: 'Consumers', description: 'Who calls the gateways of a domain, and with which keys.' },
+      { name: 'Usage plans', description: 'What the consumers with one plan may ask for.' },
+      {
+        name: 'Token issuers',
+        description: 'Whose JSON Web Tokens gateways accept, and where their keys come from.',
+      },
       ...RULE_TYPES.map((type) => ({ name: ruleTag(type), description: `${RULE_FORMS[type].summary}.` })),
     ],
   },

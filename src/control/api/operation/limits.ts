@@ -24,6 +24,11 @@ export const MAX_DOMAIN_SCHEMA_OCTETS = 33_554_432;
 export const MAX_LISTED_USES = 100;
 /** Rules that the message of a list in use names. */
 export const NAMED_USES = 5;
+/**
+ * Octets of the fields of all consumers of a domain. Compiled they have four times as many at most, and with the keys and issuers that are
+ * possible a registry has less than 32 MiB, so that whatever was accepted can be published.
+ */
+export const MAX_CONSUMER_OCTETS = 7_340_032;
 /** Octets of all headers of a request: what nginx and Node allow. */
 export const MAX_HEADER_OCTETS = 16_384;
 /** Characters of one path segment as sent: a domain name with every octet percent-encoded. */

@@ -7,13 +7,24 @@ import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { SpecialJudge } from '../../../base/addresses/special-addresses.ts';
+import { withDeadline } from '../../../base/platform/tasks.ts';
 import { networkReason } from '../../notices/outlet-options.ts';
 import { judgedLookup, judgeWebhookUrl } from '../../notices/outlets.ts';
-import { FETCH_MS, MAX_FEED_OCTETS, MAX_REDIRECTS, MAX_VALIDATOR_CHARACTERS } from './limits.ts';
+import { FETCH_MS, MAX_REDIRECTS, MAX_VALIDATOR_CHARACTERS } from './limits.ts';
 import type { FeedError, ListFeedState } from './settings.ts';
 
+/** What is asked for. */
+export interface FetchedKind {
+  /** The name of the client. */
+  readonly agent: string;
+  /** Content types. */
+  readonly accept: string;
+  /** Octets of a body, decompressed, at most. */
+  readonly most: number;
+}
+
 /** What is fetched. */
-export interface FeedQuestion extends Pick<ListFeedState, 'etag' | 'last_modified'> {
+export interface FeedQuestion extends FetchedKind, Pick<ListFeedState, 'etag' | 'last_modified'> {
   readonly url: string;
   /** The `Authorization` header; `null`: none. */
   readonly header: string | null;
@@ -24,29 +35,55 @@ export interface FetchTools {
   readonly special: SpecialJudge;
   /** Resolves names that the account has chosen. */
   readonly lookup: LookupFunction;
+  /** CAs to trust, in PEM; absent: those of Node. */
+  readonly ca?: string;
 }
 
 /** The body, that it is unchanged, or why it cannot be had. */
 export type FetchedFeed =
-  | ({ readonly kind: 'content'; readonly octets: Uint8Array } & Pick<
-      ListFeedState,
-      'etag' | 'last_modified'
-    >)
-  | { readonly kind: 'same' }
+  | ({
+      readonly kind: 'content';
+      readonly octets: Uint8Array;
+      /** The `Cache-Control` header; `null`: the answer has none. */
+      readonly caching: string | null;
+    } & Pick<ListFeedState, 'etag' | 'last_modified'>)
+  | { readonly kind: 'same'; readonly caching: string | null }
   | {
       readonly kind: 'failed';
       readonly code: Extract<FeedError, 'unreachable' | 'too_large'>;
       readonly reason: string;
     };
 
-/** Fetches once; never rejects. The signal ends it. */
-export async function fetchFeed(
+/** Fetches once, within some milliseconds; never rejects. The signal ends it. */
+export function fetchInTime(
   question: FeedQuestion,
-  { special, lookup }: FetchTools,
+  tools: FetchTools,
+  { ms, signal: ending }: { readonly ms: number; readonly signal: AbortSignal },
+): Promise<FetchedFeed> {
+  return withDeadline(ms, ending, (signal) => orLate(fetchFeed(question, tools, signal), signal));
+}
+
+/** What was fetched, or a lack of time: what a fetch waits for may not notice its signal. */
+function orLate(fetching: Promise<FetchedFeed>, signal: AbortSignal): Promise<FetchedFeed> {
+  const late = new Promise<FetchedFeed>((resolve) => {
+    const end = (): void => resolve({ kind: 'failed', code: 'unreachable', reason: 'no answer in time' });
+    signal.addEventListener('abort', end, { once: true });
+  });
+  return Promise.race([fetching, late]);
+}
+
+/** Fetches once; never rejects. The signal ends it. */
+async function fetchFeed(
+  question: FeedQuestion,
+  { special, lookup, ca }: FetchTools,
   signal: AbortSignal,
 ): Promise<FetchedFeed> {
-  // The types of undici's lookup have a callback for one address; it asks for all of them.
-  const connect = { lookup: judgedLookup(lookup, special) as never, timeout: FETCH_MS };
+  const connect = {
+    // The types of undici's lookup have a callback for one address; it asks for all of them.
+    lookup: judgedLookup(lookup, special) as never,
+    timeout: FETCH_MS,
+    ...(ca === undefined ? {} : { ca }),
+  };
   const dispatcher = new Agent({ connections: 1, pipelining: 0, connect });
   try {
     return await follow(question, { special, dispatcher, signal });
@@ -83,7 +120,7 @@ async function follow(
     const { statusCode, body } = answer;
     body.on('error', () => undefined);
     const location = statusCode >= 300 && statusCode < 400 ? textOf(answer.headers['location']) : null;
-    if (location === null) return readAnswer(answer);
+    if (location === null) return readAnswer(answer, question.most);
     body.destroy();
     if (!URL.canParse(location, target.href))
       return failed(`the server answered ${statusCode} with a target that is no URL`);
@@ -98,10 +135,13 @@ function judgeTarget(target: URL, first: URL, special: SpecialJudge): string | n
   return judgeWebhookUrl(target.href, special);
 }
 
-function headersOf({ header, etag, last_modified }: FeedQuestion, isOwn: boolean): Record<string, string> {
+function headersOf(
+  { agent, accept, header, etag, last_modified }: FeedQuestion,
+  isOwn: boolean,
+): Record<string, string> {
   return {
-    'user-agent': 'edgeplan-lists',
-    accept: '*/*',
+    'user-agent': agent,
+    accept,
     'accept-encoding': 'gzip, br',
     ...(etag === undefined ? {} : { 'if-none-match': etag }),
     ...(last_modified === undefined ? {} : { 'if-modified-since': last_modified }),
@@ -113,18 +153,22 @@ function textOf(header: string | string[] | undefined): string | null {
   return typeof header === 'string' && header !== '' ? header : null;
 }
 
-async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<FetchedFeed> {
+async function readAnswer(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  most: number,
+): Promise<FetchedFeed> {
+  const caching = textOf(headers['cache-control']);
   if (statusCode === 304) {
     body.destroy();
-    return { kind: 'same' };
+    return { kind: 'same', caching };
   }
   if (statusCode !== 200) {
     body.destroy();
     return failed(`the server answered ${statusCode}`);
   }
-  if (Number(headers['content-length'] ?? 0) > MAX_FEED_OCTETS) {
+  if (Number(headers['content-length'] ?? 0) > most) {
     body.destroy();
-    return tooLarge();
+    return tooLarge(most);
   }
   const coding = (textOf(headers['content-encoding']) ?? 'identity').trim().toLowerCase();
   const decoded = decode(body, coding);
@@ -134,16 +178,16 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
       `the server answered with the content coding \`${coding.slice(0, 32)}\`, which was not asked for`,
     );
   }
-  const octets = await readUpTo(decoded, MAX_FEED_OCTETS);
+  const octets = await readUpTo(decoded, most);
   if (octets === null) {
     body.destroy();
-    return tooLarge();
+    return tooLarge(most);
   }
-  return { kind: 'content', octets, ...validators(headers) };
+  return { kind: 'content', octets, caching, ...validators(headers) };
 }
 
-function tooLarge(): FetchedFeed {
-  return failed(`the body has more than ${MAX_FEED_OCTETS} octets`, 'too_large');
+function tooLarge(most: number): FetchedFeed {
+  return failed(`the body has more than ${most} octets`, 'too_large');
 }
 
 /** The octets of a body without its coding; `null`: an unknown one. */

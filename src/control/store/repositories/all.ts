@@ -3,6 +3,17 @@
  * method answers is at the method. Times are milliseconds since the epoch; `null` means there is no such row; a method throws
  * `StoreFault` alone, with the codes that its comment names or those of a failing database.
  */
+
+import { consumerKeyReads, consumerKeyWrites, consumerReads, consumerWrites } from '../registry/consumers.ts';
+import { issuerFetchReads, issuerFetchWrites } from '../registry/issuer-fetches.ts';
+import {
+  registryReads,
+  registryWrites,
+  tokenIssuerReads,
+  tokenIssuerWrites,
+  usagePlanReads,
+  usagePlanWrites,
+} from '../registry/registries.ts';
 import { accountReads, accountWrites, keyReads, keyWrites } from './accounts.ts';
 import { auditReads, auditWrites, secretReads, secretWrites } from './audit.ts';
 import {
@@ -69,6 +80,12 @@ export const READS = {
   invariants: invariantReads,
   lists: listReads,
   listFeeds: listFeedReads,
+  consumers: consumerReads,
+  consumerKeys: consumerKeyReads,
+  usagePlans: usagePlanReads,
+  tokenIssuers: tokenIssuerReads,
+  issuerFetches: issuerFetchReads,
+  registries: registryReads,
   audit: auditReads,
   outbox: outboxReads,
   plans: planReads,
@@ -106,6 +123,12 @@ export const WRITES = {
   invariants: invariantWrites,
   lists: listWrites,
   listFeeds: listFeedWrites,
+  consumers: consumerWrites,
+  consumerKeys: consumerKeyWrites,
+  usagePlans: usagePlanWrites,
+  tokenIssuers: tokenIssuerWrites,
+  issuerFetches: issuerFetchWrites,
+  registries: registryWrites,
   audit: auditWrites,
   outbox: outboxWrites,
   plans: planWrites,

@@ -1,19 +1,8 @@
 /** The feeds of named lists: their settings and states in the rows of the lists, when they are due, and who fetches them. */
 import { sql } from 'kysely';
-import { idsIn, int, one, raw, type Session, statement } from '../database/statement.ts';
+import { int, one, type Session, statement } from '../database/statement.ts';
 import type { ClaimedFeed, ListRow, SealedHeaderRow } from '../tables/lists.ts';
-
-/** What a claim of feeds is bounded by. */
-export interface FeedClaiming {
-  readonly now: number;
-  /** When the claim lapses. */
-  readonly until: number;
-  /** The new claim. */
-  readonly claim: number;
-  readonly limit: number;
-  /** Accounts that have a fetch under way in this process. */
-  readonly busy: readonly number[];
-}
+import { claimParameters, type FetchClaiming, fetchStatements } from './fetch-claims.ts';
 
 /** A feed to store. */
 export interface NewFeed extends Pick<ListRow, 'id'> {
@@ -31,22 +20,21 @@ export interface FeedEnd {
   readonly due_at: number;
 }
 
-/** Milliseconds added to two leases, as for the outbox. */
-const LONGEST_LEASE_MS = 10_000;
-
-/** Feeds that may be fetched: none of inactive accounts and of disabled domains. The account is whose turn it is. */
+/** Feeds of lists: none of inactive accounts and of disabled domains. The account is whose turn it is. */
 const account = sql`coalesce(lists.account_id, domains.user_id)`;
-const fetchable = sql`list_feeds
-  join lists on lists.id = list_feeds.list_id
-  left join domains on domains.id = lists.domain_id
-  join accounts on accounts.id = ${account} and accounts.active = 1 and coalesce(domains.status, '') <> 'disabled'`;
-
-const isDue = statement((builder, p: { now: number }) =>
-  raw<{ list_id: number }>(
-    sql`select list_id from ${fetchable} where due_at <= ${int(p.now)} and claimed_until <= ${int(p.now)} limit 1`,
-    builder,
-  ),
-);
+const FETCHES = fetchStatements<ClaimedFeed>({
+  table: 'list_feeds',
+  key: 'list_id',
+  columns: sql`list_id, sealed_header, claim`,
+  account,
+  fetchable: sql`list_feeds
+    join lists on lists.id = list_feeds.list_id
+    left join domains on domains.id = lists.domain_id
+    join accounts on accounts.id = ${account} and accounts.active = 1 and coalesce(domains.status, '') <> 'disabled'`,
+  accountOf: sql`(
+    select ${account} from lists left join domains on domains.id = lists.domain_id where lists.id = list_feeds.list_id
+  )`,
+});
 
 const header = statement((builder, p: { list_id: number }) =>
   builder.selectFrom('list_feeds').select('sealed_header').where('list_id', '=', p.list_id),
@@ -60,32 +48,6 @@ const withHeaders = statement<{ after: number; limit: number }, SealedHeaderRow>
     .where('sealed_header', 'is not', null)
     .orderBy('list_id')
     .limit(p.limit),
-);
-
-// One feed of each account at a time, so that slow servers of one account delay no other's. The second check of the claim is for
-// PostgreSQL, where another process may have claimed the row between the choice and the update.
-const claim = statement(
-  (builder, p: Omit<FeedClaiming, 'busy'> & { busy: string; beyond: number }, flavour) => {
-    const free = sql`(claimed_until <= ${int(p.now)} or claimed_until > ${int(p.beyond)})`;
-    return raw<ClaimedFeed>(
-      sql`update list_feeds set claim = ${int(p.claim)}, claimed_until = ${int(p.until)}
-      where list_id in (
-        select list_id from (
-          select list_feeds.list_id, due_at, row_number() over (
-            partition by ${account} order by due_at, list_feeds.list_id
-          ) as place
-          from ${fetchable}
-          where due_at <= ${int(p.now)} and ${free} and ${account} not in ${idsIn(p.busy, flavour)}
-        ) as ranked
-        where place = 1 order by due_at, list_id limit ${int(p.limit)}
-      ) and ${free}
-      returning list_id, sealed_header, claim, (
-        select coalesce(lists.account_id, domains.user_id) from lists
-        left join domains on domains.id = lists.domain_id where lists.id = list_feeds.list_id
-      ) as account_id`,
-      builder,
-    );
-  },
 );
 
 const end = statement((builder, p: Pick<ClaimedFeed, 'list_id' | 'claim'> & { due_at: number }) =>
@@ -162,7 +124,7 @@ export function listFeedReads(session: Session) {
   return {
     /** Whether a feed is due that no process has claimed. */
     async isDue(now: number): Promise<boolean> {
-      return (await one(session, isDue, { now })) !== null;
+      return (await one(session, FETCHES.isDue, { now })) !== null;
     },
     /** The encrypted header of a feed; `null`: it has none. */
     async header(listId: number): Promise<Uint8Array | null> {
@@ -181,11 +143,8 @@ export function listFeedWrites(session: Session) {
      * Claims due feeds, at most one of each account, none of inactive accounts and of disabled domains. No other process claims
      * them before `until`; a claim that ends later than a lease can was made by a clock that was ahead, and is void.
      */
-    async claim({ busy, ...claiming }: FeedClaiming): Promise<readonly ClaimedFeed[]> {
-      const { now, until } = claiming;
-      const beyond = now + Math.max(2 * (until - now), LONGEST_LEASE_MS);
-      return claim(session, { ...claiming, busy: JSON.stringify(busy), beyond });
-    },
+    claim: (claiming: FetchClaiming): Promise<readonly ClaimedFeed[]> =>
+      FETCHES.claim(session, claimParameters(claiming)),
     /** Ends the claim and stores the state; false, and nothing is stored, if it has passed to another process. */
     async end(
       claimed: Pick<ClaimedFeed, 'list_id' | 'claim'>,

@@ -17,6 +17,7 @@ import {
   textsIn,
 } from '../database/statement.ts';
 import type { ListEntryRow, ListRow, ListUse } from '../tables/lists.ts';
+import { putListBlob } from './list-blobs.ts';
 import {
   addEntries,
   type EntriesOf,
@@ -167,16 +168,6 @@ const blob = statement((builder, p: { digest: string }) =>
   builder.selectFrom('list_blobs').select('bytes').where('digest', '=', p.digest),
 );
 
-/** Of one that is stored already the time rises, so that it is not pruned meanwhile. */
-const putBlob = statement((builder, p: { digest: string; bytes: Uint8Array; at: number }) =>
-  builder
-    .insertInto('list_blobs')
-    .values({ digest: p.digest, bytes: p.bytes, created_at: p.at })
-    .onConflict((conflict) =>
-      conflict.column('digest').doUpdateSet((row) => ({ created_at: row.ref('excluded.created_at') })),
-    ),
-);
-
 const markSealed = statement((builder, p: { id: number; version: number; digest: string }) =>
   builder
     .updateTable('lists')
@@ -210,6 +201,7 @@ const prune = statement((builder, p: { before: number; limit: number }) =>
     sql`delete from list_blobs where digest in (
         select digest from list_blobs as old where created_at < ${p.before}
           and not exists (select 1 from lists where lists.digest = old.digest)
+          and not exists (select 1 from registries where registries.digest = old.digest)
           and not exists (select 1 from plan_lists where list_digest = old.digest)
         limit ${p.limit}
       ) and created_at < ${p.before} returning digest`,
@@ -357,7 +349,7 @@ export function listWrites(session: Session) {
     },
     /** Stores the sealed form of a list. False, and the list is as before: it has another version now, or is gone. */
     async putSealed(listId: number, { version, digest, bytes, at }: SealedForm): Promise<boolean> {
-      await putBlob(session, { digest, bytes, at });
+      await putListBlob(session, { digest, bytes, at });
       return (await one(session, markSealed, { id: listId, version, digest })) !== null;
     },
     /** Notes which sealed lists a stored plan refers to: they stay as long as the plan. `missing`: one of them is not stored. */
@@ -367,8 +359,8 @@ export function listWrites(session: Session) {
       await filePlan(session, { plan: planDigest, lists: listedRows(rows, FILED) });
     },
     /**
-     * Removes at most `limit` sealed lists that no list has had since `before`, and that neither a list nor a stored plan refers
-     * to. Returns how many.
+     * Removes at most `limit` sealed lists that no list has had since `before`, and that neither a list, a registry nor a stored
+     * plan refers to. Returns how many.
      */
     async prune(before: number, limit: number): Promise<number> {
       return (await prune(session, { before, limit })).length;

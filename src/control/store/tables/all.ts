@@ -18,6 +18,7 @@ import {
   operatorAccounts,
 } from './notifications.ts';
 import { cachePurges, manifest, manifestPosition, outbox, planBlobs, planRevisions } from './plans.ts';
+import { consumerKeys, consumers, issuerFetches, registries, tokenIssuers, usagePlans } from './registry.ts';
 import {
   dnsRecords,
   domainInvariants,
@@ -92,6 +93,12 @@ const TABLES = {
   list_uses: listUses,
   published_list_uses: publishedListUses,
   gateway_schemas: gatewaySchemas,
+  consumers,
+  consumer_keys: consumerKeys,
+  usage_plans: usagePlans,
+  token_issuers: tokenIssuers,
+  issuer_fetches: issuerFetches,
+  registries,
   nodes,
   node_tokens: nodeTokens,
   domain_groups: domainGroups,

@@ -164,6 +164,8 @@ WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);`,
   NONE,
   // 25: OpenAPI documents of gateways.
   NONE,
+  // 26: consumers, usage plans, token issuers.
+  NONE,
 ];
 
 /** The version of this edgeplan's tables. */

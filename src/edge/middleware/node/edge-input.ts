@@ -57,13 +57,16 @@ async function documentsOf(file: string, texts: readonly Uint8Array[]): Promise<
   const found: string[] = [];
   for (const octets of texts) {
     const text = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString();
-    if (!/^["']?gateways|\bgateway\b/m.test(text)) continue;
-    for (const name of schemaNames(text)) {
-      const path = join(dirname(file), name);
+    for (const path of documentPaths(file, text))
       if (!found.includes(path) && (await isFile(path))) found.push(path);
-    }
   }
   return found;
+}
+
+/** The paths of the documents that a text names, that of an edge file or of a part of it; some may not exist. */
+export function documentPaths(file: string, text: string): readonly string[] {
+  if (!/^["']?gateways|\bgateway\b/m.test(text)) return [];
+  return schemaNames(text).map((name) => join(dirname(file), name));
 }
 
 /** Whether there is a file of this name; one that cannot be read is reported when it is. */

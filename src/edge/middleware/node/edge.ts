@@ -8,9 +8,11 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
 import { checkOptions, FLAG, FUNCTION, type OptionKinds } from '../../../base/diagnostics/options.ts';
 import type { ClientRequest, ClientResponse } from '../../../base/http/client-messages.ts';
+import { sha256 } from '../../../base/platform/cryptography.ts';
 import type { WatchedFile } from '../../../base/platform/watched-file.ts';
 import { createChallenges } from '../../answers/challenge/challenge.ts';
 import type { Secrets } from '../../answers/challenge/keys.ts';
+import { createCredentialVerifier } from '../../credentials/verify.ts';
 import { createUnserved } from '../../decide/unserved.ts';
 import { createDecisionReporter, type DecisionReporter, type EdgeVerdict } from '../../decide/verdict.ts';
 import { secretsOf } from '../../following/secrets.ts';
@@ -156,7 +158,8 @@ export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdg
     // Each refusal goes to `onRefusal`.
     onUnserved: () => undefined,
   });
-  const services = { plans: plans.table, challenges, classifier, unserved };
+  const credentials = createCredentialVerifier(sha256);
+  const services = { plans: plans.table, challenges, credentials, classifier, unserved };
   const judge = createJudge({ services, reporter: telling, trusted, options });
 
   function handle(request: ClientRequest, response: ClientResponse, next: () => unknown): void {

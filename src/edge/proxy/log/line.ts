@@ -280,7 +280,9 @@ function loggedIdentity(identity: EdgeRequest['identity']): Identity | null {
   return {
     consumer,
     ...(verified === undefined ? {} : { verified }),
-    ...(scopes === undefined ? {} : { scopes: scopes.slice(0, MAX_MATCHES).map((scope) => cut(scope, MAX_HOST)) }),
+    ...(scopes === undefined
+      ? {}
+      : { scopes: scopes.slice(0, MAX_MATCHES).map((scope) => cut(scope, MAX_HOST)) }),
     ...(failure === undefined || failure === null ? {} : { failure }),
   };
 }

@@ -19,7 +19,7 @@ import { checked, filledText, flag, list, shownAs, text, textList, time } from '
 import { type CrossCheck, crossCheck, form, type Stored } from '../form.ts';
 import type { Problem } from '../report.ts';
 import { KEY_PREFIX } from './key-text.ts';
-import { registryName, username } from './names.ts';
+import { ANSWERED, registryName, username } from './names.ts';
 
 /** Values by name. */
 function metadata(): z.ZodType<Record<string, string>> {
@@ -148,12 +148,10 @@ const liveKeys: CrossCheck = crossCheck<Pick<Consumer, 'keys'>>(['keys'], ({ key
   scope.error(['keys'], { code: 'live_keys', message, found: String(live.length), remedy });
 });
 
-const IGNORED = ['id', 'domain_id', 'created_at', 'updated_at'] as const;
-
 /** The form of a consumer in the API. */
 export const consumerForm = form({
   fields: CONSUMER_FIELDS,
-  ignored: [...IGNORED, 'keys'],
+  ignored: [...ANSWERED, 'keys'],
   finish: (values): ConsumerSettings => values,
 });
 
@@ -171,7 +169,7 @@ export const LISTED_CONSUMER_FIELDS = {
 /** The form of a consumer in a file, with its keys. */
 export const listedConsumerForm = form({
   fields: LISTED_CONSUMER_FIELDS,
-  ignored: IGNORED,
+  ignored: ANSWERED,
   nested: { keys: Object.keys(KEY_FIELDS) },
   checks: [liveKeys],
   finish: ({ keys, ...values }): Consumer =>

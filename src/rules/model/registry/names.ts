@@ -51,3 +51,6 @@ export function credentialSource(): z.ZodObject<typeof SOURCE, z.core.$strict> {
     return { code: 'invalid_token', message: `must have the name of a ${kind}`, found: null };
   });
 }
+
+/** Fields of the objects of a registry that only answers of the API carry; a request and a file may have them. */
+export const ANSWERED = ['id', 'domain_id', 'created_at', 'updated_at'] as const;

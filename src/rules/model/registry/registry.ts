@@ -2,7 +2,7 @@
  * The registry of a domain: consumers with their keys, usage plans and token issuers, to which gateways refer by name
  * (semantics §15). In: lists as a customer wrote them. Out: a registry, or all mistakes, those between its objects among them.
  */
-import { type FieldPath, quoteValue } from '../../../base/diagnostics/diagnostic.ts';
+import { type Diagnostic, type FieldPath, quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { isObject } from '../../../base/text/json-object.ts';
 import {
   MAX_CONSUMERS,
@@ -253,11 +253,30 @@ function checkKeys(consumers: readonly Placed<Consumer>[], { path, report }: Con
       if (owner !== undefined) {
         const message = `is the hash of a key of consumer \`${owner}\` already`;
         const at = [...path, index, 'keys', number, 'sha256'];
-        report.add('error', at, { code: 'duplicate_key', message, found: null });
+        report.add('error', at, { code: 'duplicate_hash', message, found: null });
       } else owners.set(sha256, value.username);
     }
   }
   if (total <= MAX_REGISTRY_KEYS) return;
   const message = `must have at most ${MAX_REGISTRY_KEYS} keys together`;
   report.add('error', path, { code: 'too_many', message, found: String(total) });
+}
+
+/**
+ * Warnings of a registry that edges get without a control plane: nobody fetches the keys of these issuers. Paths are those in an edge
+ * file.
+ */
+export function keysNotFetched({ token_issuers }: Registry): readonly Diagnostic[] {
+  return token_issuers.flatMap(({ jwks_url, keys = [] }, index): readonly Diagnostic[] => {
+    if (jwks_url === null || keys.length > 0) return [];
+    return [
+      {
+        code: 'keys_not_fetched',
+        severity: 'warning',
+        path: ['token_issuers', index, 'jwks_url'],
+        message: 'is fetched by a control plane alone: without one every token of the issuer is refused',
+        remedy: 'list the public keys of the issuer in `keys`',
+      },
+    ];
+  });
 }

@@ -16,7 +16,7 @@ import { checked, filledText, integer, list, shownAs, text, textList } from '../
 import { type CrossCheck, crossCheck, form, type Stored } from '../form.ts';
 import type { Problem } from '../report.ts';
 import { algorithmsOf, publicJwk } from './jwk.ts';
-import { credentialSource, registryName, SOURCE_FIELDS, username } from './names.ts';
+import { ANSWERED, credentialSource, registryName, SOURCE_FIELDS, username } from './names.ts';
 
 /** The values that claims must have, by name. */
 function requiredClaims(): z.ZodType<Record<string, string | number | boolean>> {
@@ -159,7 +159,7 @@ const fittingKeys: CrossCheck = crossCheck<Pick<TokenIssuer, 'algorithms' | 'key
 /** The form of a token issuer. */
 export const tokenIssuerForm = form({
   fields: TOKEN_ISSUER_FIELDS,
-  ignored: ['id', 'domain_id', 'created_at', 'updated_at'],
+  ignored: ANSWERED,
   nested: { sources: SOURCE_FIELDS },
   checks: [keySources, fittingKeys],
   finish: (values): TokenIssuer => values,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MAX_THROTTLE_COUNT, MAX_WINDOW_SEC } from '../../../base/vocabulary/limits.ts';
 import { integer } from '../fields.ts';
 import { form, type Stored } from '../form.ts';
-import { registryName } from './names.ts';
+import { ANSWERED, registryName } from './names.ts';
 
 const THROTTLE = {
   rate: integer(1, MAX_THROTTLE_COUNT)
@@ -38,7 +38,7 @@ export type UsagePlan = Stored<typeof USAGE_PLAN_FIELDS>;
 /** The form of a usage plan. */
 export const usagePlanForm = form({
   fields: USAGE_PLAN_FIELDS,
-  ignored: ['id', 'domain_id', 'created_at', 'updated_at'],
+  ignored: ANSWERED,
   nested: { throttle: Object.keys(THROTTLE) },
   finish: (values): UsagePlan => values,
 });

@@ -1,7 +1,10 @@
 /** The decider of doors: what an open agent forwards after a fault of its own, and what stays refused. */
+
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { sha256 } from '../../../../src/base/platform/cryptography.ts';
 import { createChallenges } from '../../../../src/edge/answers/challenge/challenge.ts';
+import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
 import type { ProxiedRequest } from '../../../../src/edge/decide/proxied.ts';
 import { createUnserved } from '../../../../src/edge/decide/unserved.ts';
 import { createDecisionReporter } from '../../../../src/edge/decide/verdict.ts';
@@ -47,6 +50,7 @@ function deciderOf({ isOpen, bug = null, hasPlans }: Broken) {
     services: {
       plans: table,
       challenges: createChallenges({ secrets: () => ({ current: secret, previous: [] }), cost: 20 }),
+      credentials: createCredentialVerifier(sha256),
       classifier: { country: bug === 'deciding' ? fail : () => null, asn: () => null, bot: () => undefined },
       unserved: createUnserved({ plans: table, listed: false, onUnserved: () => undefined }),
     },

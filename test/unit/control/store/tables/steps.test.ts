@@ -34,6 +34,7 @@ const LANDED = {
     'a08d69bb0345bffc',
     '84d2fb299f6b87af',
     'eabdbb2d409d4f9d',
+    '91cc5d59c15bc84b',
   ],
   postgres: [
     '2608231084785635',
@@ -61,6 +62,7 @@ const LANDED = {
     '1b2b13720af02bd7',
     '7012f17934f572e4',
     '7e6d64104806f686',
+    '90311bf6f0f6f1fd',
   ],
 } as const;
 

@@ -1,0 +1,20 @@
+/** The bounds of fetches of token issuers' keys, each with its reason. */
+
+const MINUTE_MS = 60_000;
+
+/** Octets of a key set, decompressed: a hundred RSA keys with their certificates have less. */
+export const MAX_KEY_SET_OCTETS = 262_144;
+/** Members of a key set that are read; the others are left out. */
+export const MAX_READ_KEYS = 100;
+/** Milliseconds between two fetches, at least: a publisher that forbids caching is asked no more often. */
+export const SHORTEST_MS = 5 * MINUTE_MS;
+/** Milliseconds between two fetches, at most: a key that its publisher has withdrawn is refused a day later. */
+export const LONGEST_MS = 24 * 60 * MINUTE_MS;
+/** Milliseconds between two fetches where the publisher names no time, and while they fail, at most. */
+export const USUAL_MS = 60 * MINUTE_MS;
+/** The part of the time that is added at most, so that issuers of one publisher are not fetched at one moment. */
+export const SPREAD = 0.1;
+/** Characters of a stored reason. */
+export const MAX_REASON_CHARACTERS = 500;
+/** Characters of a `kid` in the list of keys that are left out. */
+export const MAX_KID_CHARACTERS = 64;

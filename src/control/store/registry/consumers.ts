@@ -1,0 +1,304 @@
+/** Consumers of the gateways of a domain, and their keys. A change of either raises the version of the registry (`registries.ts`). */
+import { sql } from 'kysely';
+import { lockDomain } from '../database/lock-domain.ts';
+import { int, one, raw, type Session, statement } from '../database/statement.ts';
+import type { ConsumerKeyRow, ConsumerRow } from '../tables/registry.ts';
+import { raiseRegistry } from './registries.ts';
+
+/** A consumer to insert. */
+export type NewConsumer = Omit<ConsumerRow, 'id'>;
+
+/** A key to insert: never used, and in force. */
+export type NewConsumerKey = Omit<ConsumerKeyRow, 'id' | 'last_used_at' | 'revoked_at'>;
+
+/** A part of the consumers of a domain, by id. */
+export interface ConsumerPage {
+  /** Only those with higher ids. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** A consumer of a domain. */
+interface OfDomain {
+  readonly domain_id: number;
+  readonly id: number;
+}
+
+const page = statement((builder, p: ConsumerPage & { domain_id: number }) =>
+  builder
+    .selectFrom('consumers')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .where('id', '>', p.after)
+    .orderBy('id')
+    .limit(int(p.limit)),
+);
+
+const list = statement((builder, p: { domain_id: number }) =>
+  builder.selectFrom('consumers').selectAll().where('domain_id', '=', p.domain_id).orderBy('username'),
+);
+
+const count = statement((builder, p: { domain_id: number }) =>
+  builder
+    .selectFrom('consumers')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('domain_id', '=', p.domain_id),
+);
+
+const octets = statement((builder, p: { domain_id: number }, { database }) => {
+  const length = database === 'sqlite' ? sql`length(cast(body as blob))` : sql`octet_length(body)`;
+  return raw<{ octets: number }>(
+    sql`select coalesce(sum(${length}), 0) as octets from consumers where domain_id = ${p.domain_id}`,
+    builder,
+  );
+});
+
+const get = statement((builder, p: OfDomain) =>
+  builder.selectFrom('consumers').selectAll().where('domain_id', '=', p.domain_id).where('id', '=', p.id),
+);
+
+const byUsername = statement((builder, p: { domain_id: number; username: string }) =>
+  builder
+    .selectFrom('consumers')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .where('username', '=', p.username),
+);
+
+const byCustomId = statement((builder, p: { domain_id: number; custom_id: string }) =>
+  builder
+    .selectFrom('consumers')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .where('custom_id', '=', p.custom_id),
+);
+
+const onPlan = statement((builder, p: { domain_id: number; usage_plan: string; limit: number }) =>
+  builder
+    .selectFrom('consumers')
+    .select('username')
+    .where('domain_id', '=', p.domain_id)
+    .where('usage_plan', '=', p.usage_plan)
+    .orderBy('username')
+    .limit(int(p.limit)),
+);
+
+const insert = statement((builder, p: NewConsumer) =>
+  builder
+    .insertInto('consumers')
+    .values({
+      domain_id: p.domain_id,
+      username: p.username,
+      custom_id: p.custom_id,
+      usage_plan: p.usage_plan,
+      body: p.body,
+      created_at: p.created_at,
+      updated_at: p.updated_at,
+    })
+    .returningAll(),
+);
+
+const update = statement((builder, p: Omit<ConsumerRow, 'created_at'>) =>
+  builder
+    .updateTable('consumers')
+    .set({
+      username: p.username,
+      custom_id: p.custom_id,
+      usage_plan: p.usage_plan,
+      body: p.body,
+      updated_at: p.updated_at,
+    })
+    .where('domain_id', '=', p.domain_id)
+    .where('id', '=', p.id)
+    .returningAll(),
+);
+
+/** With its keys (ON DELETE CASCADE). */
+const remove = statement((builder, p: OfDomain) =>
+  builder.deleteFrom('consumers').where('domain_id', '=', p.domain_id).where('id', '=', p.id).returning('id'),
+);
+
+const keysOf = statement((builder, p: { consumer_id: number }) =>
+  builder.selectFrom('consumer_keys').selectAll().where('consumer_id', '=', p.consumer_id).orderBy('id'),
+);
+
+const key = statement((builder, p: { consumer_id: number; id: number }) =>
+  builder
+    .selectFrom('consumer_keys')
+    .selectAll()
+    .where('consumer_id', '=', p.consumer_id)
+    .where('id', '=', p.id),
+);
+
+const unrevoked = statement((builder, p: { domain_id: number }) =>
+  builder
+    .selectFrom('consumer_keys')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .where('revoked_at', 'is', null)
+    .orderBy('consumer_id')
+    .orderBy('id'),
+);
+
+const countUnrevoked = statement((builder, p: { domain_id: number }) =>
+  builder
+    .selectFrom('consumer_keys')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('domain_id', '=', p.domain_id)
+    .where('revoked_at', 'is', null),
+);
+
+const keyByDigest = statement((builder, p: { domain_id: number; sha256: string }) =>
+  builder
+    .selectFrom('consumer_keys')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .where('sha256', '=', p.sha256),
+);
+
+const insertKey = statement((builder, p: NewConsumerKey) =>
+  builder
+    .insertInto('consumer_keys')
+    .values({
+      domain_id: p.domain_id,
+      consumer_id: p.consumer_id,
+      sha256: p.sha256,
+      prefix: p.prefix,
+      last4: p.last4,
+      name: p.name,
+      created_at: p.created_at,
+      expires_at: p.expires_at,
+      last_used_at: null,
+      revoked_at: null,
+    })
+    .returningAll(),
+);
+
+const revokeKey = statement((builder, p: { consumer_id: number; id: number; at: number }) =>
+  builder
+    .updateTable('consumer_keys')
+    .set({ revoked_at: p.at })
+    .where('consumer_id', '=', p.consumer_id)
+    .where('id', '=', p.id)
+    .where('revoked_at', 'is', null)
+    .returningAll(),
+);
+
+const removeKey = statement((builder, p: { consumer_id: number; id: number }) =>
+  builder
+    .deleteFrom('consumer_keys')
+    .where('consumer_id', '=', p.consumer_id)
+    .where('id', '=', p.id)
+    .returning('domain_id'),
+);
+
+/** Consumers. In a write, accesses lock the domain. */
+export function consumerReads(session: Session) {
+  return {
+    /** By id. */
+    async page(domainId: number, asked: ConsumerPage): Promise<readonly ConsumerRow[]> {
+      await lockDomain(session, domainId);
+      return page(session, { ...asked, domain_id: domainId });
+    },
+    /** All of a domain, by username. */
+    async list(domainId: number): Promise<readonly ConsumerRow[]> {
+      await lockDomain(session, domainId);
+      return list(session, { domain_id: domainId });
+    },
+    async count(domainId: number): Promise<number> {
+      await lockDomain(session, domainId);
+      return (await one(session, count, { domain_id: domainId }))!.count;
+    },
+    /** Octets of the bodies of all of a domain. */
+    async octets(domainId: number): Promise<number> {
+      await lockDomain(session, domainId);
+      return (await one(session, octets, { domain_id: domainId }))!.octets;
+    },
+    async get(domainId: number, id: number): Promise<ConsumerRow | null> {
+      await lockDomain(session, domainId);
+      return one(session, get, { domain_id: domainId, id });
+    },
+    async byUsername(domainId: number, username: string): Promise<ConsumerRow | null> {
+      await lockDomain(session, domainId);
+      return one(session, byUsername, { domain_id: domainId, username });
+    },
+    async byCustomId(domainId: number, customId: string): Promise<ConsumerRow | null> {
+      await lockDomain(session, domainId);
+      return one(session, byCustomId, { domain_id: domainId, custom_id: customId });
+    },
+    /** The usernames of those that name the usage plan; at most `limit`, in order. */
+    async onPlan(domainId: number, plan: string, limit: number): Promise<readonly string[]> {
+      await lockDomain(session, domainId);
+      const rows = await onPlan(session, { domain_id: domainId, usage_plan: plan, limit });
+      return rows.map(({ username }) => username);
+    },
+  };
+}
+
+/** Changes of consumers. Each raises the version of the registry. */
+export function consumerWrites(session: Session) {
+  return {
+    /** `conflict` on `consumers.domain_id`: the domain has a consumer of that username or custom id. */
+    async insert(consumer: NewConsumer): Promise<ConsumerRow> {
+      await raiseRegistry(session, consumer.domain_id);
+      return (await one(session, insert, consumer))!;
+    },
+    /** Replaces every field but `id`, `domain_id` and `created_at`. `null`: it is gone. */
+    async update(consumer: Omit<ConsumerRow, 'created_at'>): Promise<ConsumerRow | null> {
+      await raiseRegistry(session, consumer.domain_id);
+      return one(session, update, consumer);
+    },
+    /** Removes a consumer with its keys. */
+    async remove(domainId: number, id: number): Promise<boolean> {
+      await raiseRegistry(session, domainId);
+      return (await one(session, remove, { domain_id: domainId, id })) !== null;
+    },
+  };
+}
+
+/** Keys of consumers. The caller has locked the domain. */
+export function consumerKeyReads(session: Session) {
+  return {
+    /** All of a consumer, revoked ones included, by id. */
+    list: (consumerId: number): Promise<readonly ConsumerKeyRow[]> =>
+      keysOf(session, { consumer_id: consumerId }),
+    get: (consumerId: number, id: number): Promise<ConsumerKeyRow | null> =>
+      one(session, key, { consumer_id: consumerId, id }),
+    /** A revoked one, too. */
+    byDigest: (domainId: number, sha256: string): Promise<ConsumerKeyRow | null> =>
+      one(session, keyByDigest, { domain_id: domainId, sha256 }),
+    /** All of a domain but revoked ones, by consumer and id. */
+    async ofDomain(domainId: number): Promise<readonly ConsumerKeyRow[]> {
+      await lockDomain(session, domainId);
+      return unrevoked(session, { domain_id: domainId });
+    },
+    /** How many `ofDomain` has. */
+    async count(domainId: number): Promise<number> {
+      await lockDomain(session, domainId);
+      return (await one(session, countUnrevoked, { domain_id: domainId }))!.count;
+    },
+  };
+}
+
+/** Changes of keys. Each raises the version of the registry. */
+export function consumerKeyWrites(session: Session) {
+  return {
+    /** `conflict` on `consumer_keys.domain_id`: the domain has a key of that digest. */
+    async insert(added: NewConsumerKey): Promise<ConsumerKeyRow> {
+      await raiseRegistry(session, added.domain_id);
+      return (await one(session, insertKey, added))!;
+    },
+    /** `null`: it is gone, or was revoked before. */
+    async revoke(
+      { domain_id, consumer_id, id }: Pick<ConsumerKeyRow, 'domain_id' | 'consumer_id' | 'id'>,
+      at: number,
+    ): Promise<ConsumerKeyRow | null> {
+      await raiseRegistry(session, domain_id);
+      return one(session, revokeKey, { consumer_id, id, at });
+    },
+    /** Removes the row of a revoked key; no registry has it. */
+    async remove(consumerId: number, id: number): Promise<boolean> {
+      return (await one(session, removeKey, { consumer_id: consumerId, id })) !== null;
+    },
+  };
+}

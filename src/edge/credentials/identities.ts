@@ -1,0 +1,34 @@
+/** Identities as credentials prove them: one object for each failure, and what several credentials prove together. */
+import {
+  type CredentialKind,
+  IDENTITY_FAILURES,
+  type IdentityFailure,
+} from '../../base/vocabulary/vocabulary.ts';
+import type { Identity } from '../../engine/evaluator/request.ts';
+
+/** PERF: one object for each failure; a flood of invalid credentials makes none. */
+const REFUSED: ReadonlyMap<IdentityFailure, Identity> = new Map(
+  IDENTITY_FAILURES.map((failure) => [failure, Object.freeze({ consumer: null, failure })]),
+);
+
+/** The identity of a request whose credentials are refused, or that has none. */
+export function refusedFor(failure: IdentityFailure): Identity {
+  return REFUSED.get(failure)!;
+}
+
+/** Whether a result is the failure instead. */
+export function isFailure(result: unknown): result is IdentityFailure {
+  return typeof result === 'string';
+}
+
+export const KEY_VERIFIED: readonly CredentialKind[] = Object.freeze(['api_key'] as const);
+export const TOKEN_VERIFIED: readonly CredentialKind[] = Object.freeze(['jwt'] as const);
+const BOTH_VERIFIED: readonly CredentialKind[] = Object.freeze(['api_key', 'jwt'] as const);
+
+/** What an API key and a token prove together: nothing, if one is invalid or they name different consumers. */
+export function joinIdentities(byKey: Identity, byToken: Identity): Identity {
+  if (byKey.consumer === null) return byKey;
+  if (byToken.consumer === null) return byToken;
+  if (byKey.consumer !== byToken.consumer) return refusedFor('conflict');
+  return { ...byToken, verified: BOTH_VERIFIED };
+}

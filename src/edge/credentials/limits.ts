@@ -1,0 +1,31 @@
+/** Limits of credentials, each with its reason. */
+
+/** Maximum length of an API key; those that the control plane issues have a tenth of it. */
+export const MAX_KEY_OCTETS = 512;
+/**
+ * Maximum length of a token. Those of identity providers that list groups reach 8 KiB; servers accept heads of 8 to 16 KiB, so
+ * that a longer one arrives nowhere.
+ */
+export const MAX_TOKEN_OCTETS = 16 * 1024;
+/** Maximum depth of the JSON of a token's header or payload. Claims of providers have four levels. */
+export const MAX_JSON_DEPTH = 32;
+/**
+ * Maximum number of keys that a signature is verified with, where the token's header names none: an issuer that replaces a key
+ * has two of one kind. Each costs a tenth of a millisecond.
+ */
+export const MAX_TRIED_KEYS = 4;
+/** Bits of an RSA modulus at most: the time of a verification grows with its square, and no issuer signs with more than 4,096. */
+export const MAX_RSA_BITS = 8_192;
+/**
+ * Milliseconds for which a verified token is not verified again, within its lifetime. Key and consumer are of one registry, a
+ * changed one has no cached tokens.
+ */
+export const VERIFIED_MS = 5 * 60_000;
+/** Milliseconds for which a refused token is refused again unverified; a clock that is behind has caught up by then. */
+export const REFUSED_MS = 5_000;
+/** Octets of payloads of verified tokens that are cached: some ten thousand tokens in a small part of a Worker's 128 MB. */
+export const VERIFIED_OCTETS = 8 * 1024 * 1024;
+/** Octets that a cached token takes beyond its payload: its entry, the objects of its claims. */
+export const TOKEN_OVERHEAD = 1_024;
+/** Number of refused tokens that are cached, 200 octets each, apart from verified ones: a flood of them evicts none of those. */
+export const MAX_REFUSED = 4_096;

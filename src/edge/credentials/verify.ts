@@ -1,0 +1,79 @@
+/**
+ * Verifies the credentials of a request (semantics §15). In: the request, and what its gateway takes: sources of API keys, issuers
+ * of tokens, the domain's registry. Out: whose request it is, or why its credentials are refused; never throws for what a client
+ * sends, and logs none of it. Whether the consumer is enabled and may do this, the evaluator decides.
+ */
+import type { CredentialsWanted } from '../../engine/evaluator/gateways.ts';
+import type { OpenedRegistry } from '../../engine/evaluator/index.ts';
+import type { EdgeRequest, Identity } from '../../engine/evaluator/request.ts';
+import { joinIdentities, KEY_VERIFIED, refusedFor } from './identities.ts';
+import { MAX_KEY_OCTETS } from './limits.ts';
+import type { Sha256 } from './sha256.ts';
+import { findCredentials } from './sources.ts';
+import { createTokenVerifier, type VerificationTime } from './tokens.ts';
+
+/** Verifies the credentials of requests to all domains of a process. */
+export interface CredentialVerifier {
+  /** PERF: a promise only for a token that was not verified a moment ago, or where the platform's SHA-256 is one. */
+  verify(
+    request: EdgeRequest,
+    wanted: CredentialsWanted,
+    options: VerificationTime,
+  ): Identity | Promise<Identity>;
+}
+
+export function createCredentialVerifier(sha256: Sha256): CredentialVerifier {
+  const tokens = createTokenVerifier(sha256);
+
+  function verifyKey(key: string, registry: OpenedRegistry, now: number): Identity | Promise<Identity> {
+    if (key.length > MAX_KEY_OCTETS) return refusedFor('too_long');
+    if (!isVisibleAscii(key)) return refusedFor('malformed');
+    const digest = sha256(key);
+    return digest instanceof Promise
+      ? digest.then((octets) => identityOfKey(octets, registry, now))
+      : identityOfKey(digest, registry, now);
+  }
+
+  return {
+    verify(request, wanted, options) {
+      const { key, token, failure } = findCredentials(request, wanted);
+      if (failure !== null) return refusedFor(failure);
+      const { registry } = wanted;
+      const byKey = key === null ? null : verifyKey(key, registry, options.now);
+      if (token === null) return byKey ?? refusedFor('missing');
+      if (byKey === null) return tokens.verify(token, registry, options);
+      // An invalid key spares the verification of the token.
+      return andThen(byKey, (identity) =>
+        identity.consumer === null
+          ? identity
+          : andThen(tokens.verify(token, registry, options), (byToken) => joinIdentities(identity, byToken)),
+      );
+    },
+  };
+}
+
+function andThen<From, To>(
+  value: From | Promise<From>,
+  next: (value: From) => To | Promise<To>,
+): To | Promise<To> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/**
+ * Whether a text is visible ASCII. A key of other characters has several forms in octets, by where it is sent.
+ */
+function isVisibleAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x21 || code > 0x7e) return false;
+  }
+  return true;
+}
+
+/** The key is found by its digest, so that how long it takes depends on nothing that a client can approach step by step. */
+function identityOfKey(digest: Uint8Array, registry: OpenedRegistry, now: number): Identity {
+  const key = registry.key(digest);
+  if (key === null) return refusedFor('unknown_key');
+  if (key.expiresAt !== null && now >= key.expiresAt) return refusedFor('expired');
+  return { consumer: key.consumer.username, verified: KEY_VERIFIED };
+}
