@@ -14,6 +14,7 @@ import type { RuleSet } from '../../src/rules/model/types.ts';
 import { createOracle } from '../oracle/index.ts';
 import { loadLinear } from '../support/linear.ts';
 import { loadRuleSet, optionsOf } from '../support/load.ts';
+import { statedFields } from '../support/stated-limits.ts';
 import { type Case, differences, readCases, requestOf, type Step, worldOf } from './case.ts';
 
 interface Decider {
@@ -40,13 +41,7 @@ const PATHS: Readonly<Record<string, (ruleSet: RuleSet, of: Case) => Decider>> =
       decide: oracle.evaluate,
       errorPage: oracle.errorPage,
       respond: oracle.respond,
-      fields(decision) {
-        const states = oracle.states(decision);
-        if (states.length === 0) return null;
-        const list = (member: 'policy' | 'limit'): string =>
-          states.map((state) => `"rule-${state.id}";${state[member]}`).join(', ');
-        return { policy: list('policy'), limit: list('limit') };
-      },
+      fields: (decision) => statedFields(oracle.states(decision)),
     };
   },
   'sealed plan'(ruleSet, of) {

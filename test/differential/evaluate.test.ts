@@ -6,14 +6,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import type { EdgeRequest } from '../../src/engine/evaluator/index.ts';
-import { policyName, type RateLimitFields } from '../../src/engine/evaluator/rate-outcomes.ts';
-import { createOracle, type OracleEnv, type StatedLimit } from '../oracle/index.ts';
+import { createOracle, type OracleEnv } from '../oracle/index.ts';
 import { generateCase, seeded } from '../support/generate.ts';
 import { tagsByKey } from '../support/generate-conditions.ts';
 import { withLists } from '../support/generate-lists.ts';
 import { wordProgram } from '../support/generate-waf.ts';
 import { loadRuleSet } from '../support/load.ts';
 import { sizeOf } from '../support/size.ts';
+import { statedFields } from '../support/stated-limits.ts';
 
 const PAIRS = sizeOf('EDGEPLAN_PAIRS', { usual: 20_000, full: 200_000 });
 const REQUESTS = 200;
@@ -45,7 +45,7 @@ function compareCase(seed: number): void {
     same(decision, expected, where('evaluate'));
     const trace = traced.explain(request);
     same(trace.decision, expected, where('explain'));
-    const fields = fieldsOf(oracle.states(expected));
+    const fields = statedFields(oracle.states(expected));
     same(plain.rateLimitFields(decision), fields, where('rateLimitFields'));
     same(traced.rateLimitFields(trace.decision), fields, where('rateLimitFields of explain'));
     const answered = expected.action === 'forward' ? [200, 401, 404, 503][index % 4]! : expected.status!;
@@ -62,14 +62,6 @@ function compareCase(seed: number): void {
     const page = oracle.errorPage(request, status, madeBy);
     same(plain.errorPage(request, status, madeBy), page, where('errorPage'));
   }
-}
-
-/** The fields of what the oracle states. */
-function fieldsOf(states: readonly StatedLimit[]): RateLimitFields | null {
-  if (states.length === 0) return null;
-  const list = (member: 'policy' | 'limit'): string =>
-    states.map((state) => `"${policyName(state.id, state.key ?? '')}";${state[member]}`).join(', ');
-  return { policy: list('policy'), limit: list('limit') };
 }
 
 /** In every other case some rules and records have keys, and tags of conditions and clearances are of both kinds of name. */

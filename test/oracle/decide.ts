@@ -5,6 +5,7 @@
 import type {
   BotRouteRule,
   CacheRule,
+  GatewayRule,
   ObjectKeys,
   RateLimitRule,
   RewriteRule,
@@ -12,9 +13,20 @@ import type {
 } from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
 import { ruleMatches } from './filters.ts';
+import {
+  answerOf,
+  corsFields,
+  type GatewayVerdict,
+  hidden,
+  judgeRequest,
+  type NaiveRegistry,
+  outcomeOf,
+  planOf,
+  wantedBy,
+} from './gateways.ts';
 import { headerChanges } from './headers.ts';
 import { altOrigin, type Origins, poolOrigin, recordOrigin, routeOrigin } from './origins.ts';
-import type { RateState, Rates, RateVerdict } from './rates.ts';
+import type { PlanRates, RateState, Rates, RateVerdict } from './rates.ts';
 import {
   cachedQuery,
   cacheKey,
@@ -26,6 +38,7 @@ import {
 } from './rewrite.ts';
 import type {
   CacheDirective,
+  CredentialsWanted,
   Decision,
   Effect,
   Match,
@@ -39,9 +52,11 @@ import { inspect } from './waf.ts';
 /** What the oracle holds between requests. */
 export interface World {
   readonly env: OracleEnv;
-  /** All rules by priority, then id. */
+  /** All rules by priority, then id; gateways by the length of their base paths before that. */
   readonly rules: readonly Rule[];
+  readonly registry: NaiveRegistry;
   readonly rates: Rates;
+  readonly planRates: PlanRates;
   readonly origins: Origins;
   /** What rules and records go by where that is not their id. */
   readonly keys: ObjectKeys | undefined;
@@ -52,13 +67,29 @@ export interface World {
 /** What the run for real worked out, for the shadow to reuse. */
 interface Memo {
   readonly rates: Map<number, RateVerdict>;
+  /** By the gateway's id. */
+  readonly plans: Map<number, RateVerdict & { readonly state: RateState }>;
   readonly wafs: Map<number, WafVerdict>;
   readonly pools: Map<number, number>;
   /** Rules that count the request if its response has one of their statuses. */
   readonly waiting: RateLimitRule[];
   /** What the response may state of rate limits. */
-  readonly states: { readonly rule: RateLimitRule; readonly state: RateState }[];
+  readonly states: StatedRate[];
   record: number | null;
+}
+
+/** What a response may state of a rate limit, or of a usage plan. */
+interface StatedRate {
+  /** `null`: it is that of a usage plan. */
+  readonly rule: RateLimitRule | null;
+  readonly plan?: string;
+  readonly state: RateState;
+}
+
+/** The gateway that has admitted a request. */
+interface Admitted {
+  readonly rule: GatewayRule;
+  readonly verdict: GatewayVerdict;
 }
 
 /** What a decided request leaves to its response. */
@@ -79,6 +110,7 @@ export interface Run {
   readonly tags: string[];
   waf: WafVerdict | null;
   pinned: BotRouteRule | null;
+  admitted: Admitted | null;
 }
 
 /** The fields by which an ending differs from a decision that is empty everywhere. */
@@ -231,6 +263,46 @@ function ownPhase({ facts }: Run): Ending | null {
   return isOwn(facts) ? { action: 'respond', status: 200, rule: null } : null;
 }
 
+/** The first gateway that matches and acts takes the request: it answers it, or admits it. */
+function gatewayPhase(run: Run): Ending | null {
+  if (isAcme(run.facts)) return null;
+  const { facts, memo, world } = run;
+  for (const rule of matching(run, 'gateway')) {
+    let verdict = judgeRequest(rule, facts, world.registry);
+    const rate = verdict.reason === 'admitted' ? countPlan(run, rule, verdict) : null;
+    if (rate?.breached) verdict = { ...verdict, reason: 'throttled' };
+    record(run, rule, verdict.reason === 'admitted' ? 'admit' : 'respond');
+    if (!acts(run, rule)) continue;
+    if (rate !== null && !run.shadow) {
+      const { name } = planOf(rule, verdict, world.registry)!;
+      memo.states.push({ rule: null, plan: name, state: rate.state });
+    }
+    if (verdict.reason === 'admitted') {
+      run.admitted = { rule, verdict };
+      return null;
+    }
+    const { status, body, headers } = answerOf(rule, facts, verdict);
+    return {
+      ...{ action: 'respond', status, body, rule: ref(run, rule), gateway: outcomeOf(rule, verdict) },
+      ...(rate === null ? {} : { retryAfter: rate.retryAfter }),
+      responseHeaders: headers,
+    };
+  }
+  return null;
+}
+
+/** Counts a request under its usage plan once; `null`: it has none. */
+function countPlan({ facts, memo, shadow, world }: Run, rule: GatewayRule, verdict: GatewayVerdict) {
+  const plan = planOf(rule, verdict, world.registry);
+  if (plan === null) return null;
+  const isDry = rule.action_mode === 'dry_run';
+  const consumer = verdict.consumer?.username ?? null;
+  const known = memo.plans.get(rule.id);
+  const rate = known ?? world.planRates.hit({ plan, consumer, isDry, facts, peek: shadow && !isDry });
+  memo.plans.set(rule.id, rate);
+  return rate;
+}
+
 function wafPhase(run: Run): Ending | null {
   const { facts, memo, world } = run;
   for (const rule of matching(run, 'waf')) {
@@ -280,6 +352,7 @@ const SEARCH_CRAWLERS = ['googlebot', 'bingbot', 'applebot', 'duckduckbot', 'yan
 
 function captchaPhase(run: Run): Ending | null {
   const { bot, records } = run.facts;
+  if (run.admitted !== null) return null;
   if (isAcme(run.facts) || (bot?.verified && SEARCH_CRAWLERS.includes(bot.kind))) return null;
   for (const rule of matching(run, 'captcha')) {
     const passed = solved(run, rule);
@@ -342,27 +415,39 @@ function forwardPhase(run: Run): Ending {
   const path = rewrite?.path ?? run.facts.forwarded;
   if (typeof path === 'number') return { action: 'refuse', status: path, rule: ref(run, rewrite!.rule) };
   const { rule: cacheRule, cache } = chooseCache(run);
+  const query = rewriteQuery(rewrite?.rule ?? null, cachedQuery(cacheRule, run.facts));
+  const forwarded = { action: 'forward', status: null, ...chooseOrigin(run), path, query, cache } as const;
+  if (run.admitted === null) return forwarded;
+  const { rule, verdict } = run.admitted;
+  const isCached = verdict.consumer === null || cache?.mode === 'force';
+  const without = hidden(rule, run.facts, query);
+  const made = { facts: run.facts, isTagged: () => false, consumer: verdict.consumer?.username ?? null };
+  const own = headerChanges([{ request: rule.upstream_headers }], 'request', made);
   return {
-    action: 'forward',
-    status: null,
-    ...chooseOrigin(run),
-    path,
-    query: rewriteQuery(rewrite?.rule ?? null, cachedQuery(cacheRule, run.facts)),
-    cache,
+    ...forwarded,
+    query: without.query,
+    cache: isCached ? cache : BYPASS,
+    requestHeaders: [...without.changes, ...own],
   };
 }
 
 /** Every match, in order; the request side of forwarded requests, the response side of every answer (§14). */
-function headersPhase(run: Run, { action }: Ending): Partial<Decision> {
+function headersPhase(run: Run, ending: Ending): Partial<Decision> {
+  const { action } = ending;
   const acting = matching(run, 'headers').filter((rule) => {
     record(run, rule, 'headers');
     return acts(run, rule);
   });
   const isTagged = (entry: string): boolean => taggedBefore(run, { type: 'headers', entry });
-  const made = { facts: run.facts, isTagged };
-  const request = action === 'forward' ? headerChanges(acting, 'request', made) : [];
-  const response = headerChanges(acting, 'response', made);
+  const { admitted, facts } = run;
+  const consumer = (ending.gateway?.consumer ?? admitted?.verdict.consumer?.username) || null;
+  const made = { facts, isTagged, consumer };
+  const byRules = action === 'forward' ? headerChanges(acting, 'request', made) : [];
+  const request = [...(ending.requestHeaders ?? []), ...byRules];
+  const cors = admitted === null ? [] : corsFields(admitted.rule, facts);
+  const response = [...(ending.responseHeaders ?? []), ...cors, ...headerChanges(acting, 'response', made)];
   return {
+    ...(admitted !== null && { gateway: outcomeOf(admitted.rule, admitted.verdict) }),
     ...(request.length > 0 && { requestHeaders: request }),
     ...(response.length > 0 && { responseHeaders: response }),
   };
@@ -374,6 +459,7 @@ const PHASES: readonly ((run: Run) => Ending | null)[] = [
   botPhase,
   ratePhase,
   ownPhase,
+  gatewayPhase,
   wafPhase,
   redirectPhase,
   captchaPhase,
@@ -395,11 +481,12 @@ const NOTHING: Omit<Decision, 'action' | 'status' | 'rule' | 'revision'> = {
 };
 
 function startRun(world: World, facts: Facts, { memo, shadow }: { memo: Memo; shadow: boolean }): Run {
-  return { world, facts, memo, shadow, matches: [], tags: [], waf: null, pinned: null };
+  return { world, facts, memo, shadow, matches: [], tags: [], waf: null, pinned: null, admitted: null };
 }
 
 function emptyMemo(): Memo {
-  return { rates: new Map(), wafs: new Map(), pools: new Map(), waiting: [], states: [], record: null };
+  const byRule = { rates: new Map(), plans: new Map(), wafs: new Map(), pools: new Map() };
+  return { ...byRule, waiting: [], states: [], record: null };
 }
 
 /** The run after the phases that tag, for rules that are matched on the response. Counts nothing. */
@@ -416,7 +503,8 @@ function runPhases(world: World, facts: Facts, how: { memo: Memo; shadow: boolea
     if (ending === null) continue;
     const changes = headersPhase(run, ending);
     const { matches, tags, waf } = run;
-    return { ...NOTHING, ...ending, ...changes, matches, tags, waf, revision: world.env.revision ?? 0 };
+    const { requestHeaders: _, responseHeaders: __, ...settled } = ending;
+    return { ...NOTHING, ...settled, ...changes, matches, tags, waf, revision: world.env.revision ?? 0 };
   }
   throw new Error('the last phase always ends the run');
 }
@@ -430,8 +518,20 @@ export function refusal(world: World, status: number): Decision {
 export function decide(world: World, facts: Facts): { readonly decision: Decision; readonly left: Leftover } {
   const memo = emptyMemo();
   const real = runPhases(world, facts, { memo, shadow: false });
-  const isStated = real.action === 'forward' || real.rule?.type === 'rate_limit';
+  const isLimited = real.action === 'forward' || real.rule?.type === 'rate_limit';
+  // A usage plan is stated on every answer that it has judged.
+  const states = memo.states.filter(({ rule }) => rule === null || isLimited);
   const dry = real.matches.some((match) => match.mode === 'dry_run');
   const decision = dry ? { ...real, shadow: runPhases(world, facts, { memo, shadow: true }) } : real;
-  return { decision, left: { facts, waiting: memo.waiting, states: isStated ? memo.states : [] } };
+  return { decision, left: { facts, waiting: memo.waiting, states } };
+}
+
+/** Where credentials of a request are read; `null`: none can matter to its decision. Counts nothing, so that a rate limit ends none. */
+export function credentialsWanted(world: World, facts: Facts): CredentialsWanted | null {
+  const run = startRun(world, facts, { memo: emptyMemo(), shadow: false });
+  const isEnded = [dropPhase, fingerprintPhase, botPhase].some((phase) => phase(run) !== null);
+  if (isEnded || isAcme(facts) || isOwn(facts)) return null;
+  const found = matching(run, 'gateway');
+  const rule = found.find((one) => one.action_mode === 'enforce') ?? found[0];
+  return rule === undefined ? null : wantedBy(rule, facts, world.registry);
 }

@@ -2,6 +2,7 @@
 import type { PathFilter, Rule, RuleCommon } from '../../src/rules/model/types.ts';
 import { conditionsHold, type Tagged } from './conditions.ts';
 import type { Facts } from './facts.ts';
+import { baseMatches } from './gateways.ts';
 import { normaliseHostEntry } from './host.ts';
 import { covers } from './ip.ts';
 import { compiledRegex, isFingerprint, matchPieces } from './patterns.ts';
@@ -105,6 +106,8 @@ function typeMatches(rule: Rule, facts: Facts): boolean {
         rule.bot_kinds.some((kind) => kind === '*' || kind === bot.kind) &&
         (bot.verified || !rule.require_verified)
       );
+    case 'gateway':
+      return baseMatches(rule, facts);
     default:
       return true;
   }

@@ -1,6 +1,7 @@
 /** What headers rules do to a message (semantics §14): the changes of all rules that act, with their values worked out. */
 import type { HeadersRule } from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
+import { claimOf } from './gateways.ts';
 import type { HeaderChange } from './types.ts';
 
 /** What values are made of. */
@@ -8,6 +9,8 @@ interface Made {
   readonly facts: Facts;
   /** Whether the rule that a tag names has tagged the request. */
   readonly isTagged: (entry: string) => boolean;
+  /** The username of the consumer that a gateway has admitted; `null`: it is without one. */
+  readonly consumer: string | null;
 }
 
 /** Names and values of one message have so many characters together; what would exceed it is left out. */
@@ -15,7 +18,7 @@ const MOST = 16_384;
 
 /** The changes of one side, by the rules in their order; inside a rule `set`, `add`, `remove`. */
 export function headerChanges(
-  rules: readonly HeadersRule[],
+  rules: readonly Pick<HeadersRule, 'request' | 'response'>[],
   side: 'request' | 'response',
   made: Made,
 ): readonly HeaderChange[] {
@@ -51,14 +54,17 @@ function filledIn(text: string, made: Made): string | null {
   const value = text.replace(/\$\$|\$\{([^}]+)\}/g, (written, name: string | undefined) => {
     if (name === undefined) return '$';
     const tag = /^tag\((.+)\)$/.exec(name)?.[1];
-    const fact = tag === undefined ? factOf(name, made.facts) : made.isTagged(tag) ? '1' : null;
+    const fact = tag === undefined ? factOf(name, made) : made.isTagged(tag) ? '1' : null;
     if (fact === null) isUnset = true;
     return fact ?? written;
   });
   return isUnset ? null : value;
 }
 
-function factOf(name: string, facts: Facts): string | null {
+function factOf(name: string, { facts, consumer }: Made): string | null {
+  const claim = /^claim\((.+)\)$/.exec(name)?.[1];
+  // Claims are those of a token that has named the consumer.
+  if (claim !== undefined) return consumer === null ? null : token(claimOf(facts, claim));
   const { bot, country, host, ip, ja4, method, request, scheme } = facts;
   switch (name) {
     case 'client_ip':
@@ -77,6 +83,8 @@ function factOf(name: string, facts: Facts): string | null {
       return token(ja4);
     case 'bot_kind':
       return token(bot?.kind);
+    case 'consumer':
+      return token(consumer);
     default:
       throw new Error(`no variable ${name}`);
   }

@@ -3,13 +3,14 @@
  * index and no compile step, shares no code with `src`, and is what the compiled path is held to.
  */
 import type { RuleSet } from '../../src/rules/model/types.ts';
-import { decide, keyOf, type Leftover, refusal, type World } from './decide.ts';
+import { credentialsWanted, decide, keyOf, type Leftover, refusal, type World } from './decide.ts';
 import { findErrorPage, NO_PAGE } from './error-page.ts';
 import { gate, type Place } from './facts.ts';
+import { inGatewayOrder } from './gateways.ts';
 import { nameRecords } from './host.ts';
 import { createOrigins } from './origins.ts';
-import { createRates, type RateState } from './rates.ts';
-import type { Decision, EdgeRequest, ErrorPageAnswer, OracleEnv } from './types.ts';
+import { createPlanRates, createRates, type RateState } from './rates.ts';
+import type { CredentialsWanted, Decision, EdgeRequest, ErrorPageAnswer, OracleEnv } from './types.ts';
 
 export type { Decision, EdgeRequest, ErrorPageAnswer, OracleEnv } from './types.ts';
 
@@ -18,17 +19,22 @@ export interface Oracle {
   evaluate(request: EdgeRequest): Decision;
   /** The page for a status that the edge or the origin answered the request with. Changes nothing. */
   errorPage(request: EdgeRequest, status: number, madeBy: 'edge' | 'origin'): ErrorPageAnswer;
+  /** Where credentials of a request are read; `null`: none can matter to its decision. Changes nothing. */
+  wanted(request: EdgeRequest): CredentialsWanted | null;
   /** What the response to a decision states of rate limits, by rule. */
   states(decision: Decision): readonly StatedLimit[];
   /** Counts the request of a decision under rules that count the status of its response. */
   respond(decision: Decision, status: number): void;
 }
 
-/** What a response states of one rate limit. */
+/** What a response states of one rate limit, or of a usage plan. */
 export interface StatedLimit extends RateState {
-  readonly id: number;
+  /** The rate limit; `null`: it is a usage plan. */
+  readonly id: number | null;
   /** Absent: the rule goes by its id. */
   readonly key?: string;
+  /** The name of the usage plan. */
+  readonly plan?: string;
 }
 
 /** An evaluator of stored rules, with counters and pools that start empty. */
@@ -36,8 +42,13 @@ export function createOracle(ruleSet: RuleSet, env: OracleEnv = {}): Oracle {
   const until = ruleSet.domain.developer_mode_until;
   const world: World = {
     env,
-    rules: [...ruleSet.rules].sort((a, b) => a.priority - b.priority || a.id - b.id),
+    rules: inGatewayOrder([...ruleSet.rules].sort((a, b) => a.priority - b.priority || a.id - b.id)),
+    registry:
+      ruleSet.registry !== undefined && 'consumers' in ruleSet.registry
+        ? ruleSet.registry
+        : { consumers: [], usage_plans: [] },
     rates: createRates(ruleSet.keys),
+    planRates: createPlanRates(),
     origins: createOrigins(env),
     keys: ruleSet.keys,
     developerUntil: until === null ? null : Date.parse(until),
@@ -70,9 +81,17 @@ export function createOracle(ruleSet: RuleSet, env: OracleEnv = {}): Oracle {
       leftovers.set(decision, left);
       return decision;
     },
+    wanted(request) {
+      const facts = gate(request, place);
+      return typeof facts === 'number' ? null : credentialsWanted(world, facts);
+    },
     states(decision) {
       const states = leftovers.get(decision)?.states ?? [];
-      return states.map(({ rule, state }) => ({ id: rule.id, ...keyOf(world, rule), ...state }));
+      return states.map(({ rule, plan, state }) =>
+        rule === null
+          ? { id: null, plan: plan!, ...state }
+          : { id: rule.id, ...keyOf(world, rule), ...state },
+      );
     },
     respond(decision, status) {
       const left = leftovers.get(decision);

@@ -1,5 +1,5 @@
 /** Rate limits as plain logs of hits (semantics §5 rate_limit, §14). */
-import type { ObjectKeys, RateLimitRule } from '../../src/rules/model/types.ts';
+import type { ObjectKeys, RateLimitRule, UsagePlan } from '../../src/rules/model/types.ts';
 import type { Facts } from './facts.ts';
 import { cookieValues, headerValues, queryValues } from './values.ts';
 
@@ -71,7 +71,10 @@ function isChosen(part: string): boolean {
   return !['ip', 'country', 'asn'].includes(part);
 }
 
-function judge(rule: RateLimitRule, hits: readonly number[], allowed: number): RateVerdict {
+/** What a window is made of. */
+type Window = Pick<RateLimitRule, 'limit' | 'burst' | 'window_sec' | 'on_breach' | 'count_statuses'>;
+
+function judge(rule: Window, hits: readonly number[], allowed: number): RateVerdict {
   const window = rule.window_sec * 1000;
   const slice = (time: number) => Math.floor((time * SLICES) / window);
   const exact = rule.limit + rule.burst <= EXACT_UP_TO;
@@ -198,4 +201,44 @@ function add(hits: number[], { facts, peek }: Counting, horizon: number): number
   const counted = [...hits.filter((hit) => now - hit < horizon), now];
   if (!peek) hits.splice(0, Infinity, ...counted);
   return counted;
+}
+
+/** Counts of usage plans (semantics §15). */
+export interface PlanRates {
+  /** Judges a request, and counts it unless it is a peek or the plan refuses it. */
+  hit(request: PlanRequest): RateVerdict & { readonly state: RateState };
+}
+
+/** A request that counts under a usage plan. */
+export interface PlanRequest {
+  readonly plan: UsagePlan;
+  /** The username; `null`: it counts under its address. */
+  readonly consumer: string | null;
+  /** Whether it is counted for gateways under dry_run, which have counts of their own. */
+  readonly isDry: boolean;
+  readonly facts: Facts;
+  readonly peek: boolean;
+}
+
+/** Fresh counts. */
+export function createPlanRates(): PlanRates {
+  const logs = new Map<string, number[]>();
+  return {
+    hit({ plan, consumer, isDry, facts, peek }) {
+      const { rate, per_sec, burst } = plan.throttle!;
+      // A refused request is no hit of the time after it.
+      const window: Window = {
+        ...{ limit: rate, burst, window_sec: per_sec, on_breach: 'drop', count_statuses: [] },
+      };
+      const key = JSON.stringify([plan.name, isDry, consumer, consumer === null ? addressKey(facts) : '']);
+      const hits = logs.get(key) ?? [];
+      const counted = [...hits, Math.max(facts.now, hits.at(-1) ?? facts.now)];
+      const verdict = judge(window, counted, rate + burst);
+      if (!peek && !verdict.breached) logs.set(key, counted);
+      const remaining = Math.max(0, rate + burst - verdict.count);
+      const reset = verdict.breached ? verdict.retryAfter : per_sec;
+      const state = { policy: `q=${rate + burst};w=${per_sec}`, limit: `r=${remaining};t=${reset}` };
+      return { ...verdict, state };
+    },
+  };
 }

@@ -27,6 +27,63 @@ export interface EdgeRequest {
   readonly bodyTruncated?: boolean | undefined;
   readonly now?: number | undefined;
   readonly cleared?: readonly string[] | undefined;
+  readonly identity?: Identity | null | undefined;
+}
+
+/** Why credentials name no consumer. */
+export type IdentityFailure =
+  | 'missing'
+  | 'doubled'
+  | 'conflict'
+  | 'too_long'
+  | 'malformed'
+  | 'unknown_key'
+  | 'expired'
+  | 'not_yet_valid'
+  | 'wrong_issuer'
+  | 'wrong_audience'
+  | 'wrong_algorithm'
+  | 'wrong_type'
+  | 'wrong_signature'
+  | 'unknown_key_id'
+  | 'no_keys'
+  | 'claim_missing'
+  | 'unknown_consumer';
+
+/** Whose request it is, as the embedder has verified its credentials. */
+export interface Identity {
+  readonly consumer: string | null;
+  readonly verified?: readonly ('api_key' | 'jwt')[] | undefined;
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  readonly failure?: IdentityFailure | null | undefined;
+}
+
+/** What the gateway that acts has made of a request. */
+export interface GatewayOutcome {
+  readonly reason:
+    | 'admitted'
+    | 'preflight'
+    | 'unknown_operation'
+    | 'method_not_allowed'
+    | 'credentials'
+    | 'consumer_disabled'
+    | 'consumer_expired'
+    | 'acl'
+    | 'scopes'
+    | 'throttled';
+  readonly operation: string | null;
+  readonly consumer: string | null;
+  readonly failure?: IdentityFailure;
+}
+
+/** Where the gateway of a request reads credentials, and the names of the issuers whose tokens it takes. */
+export interface CredentialsWanted {
+  readonly apiKeySources: readonly {
+    readonly in: 'header' | 'query' | 'cookie';
+    readonly name: string;
+  }[];
+  readonly issuers: readonly string[];
 }
 
 /** What a matched rule did, or would have done. */
@@ -46,7 +103,8 @@ export type Effect =
   | 'cache'
   | 'origin'
   | 'error_page'
-  | 'headers';
+  | 'headers'
+  | 'admit';
 
 export interface RuleRef {
   readonly type: RuleType | 'record';
@@ -124,6 +182,7 @@ export interface Decision {
   readonly waf: WafVerdict | null;
   readonly requestHeaders?: readonly HeaderChange[];
   readonly responseHeaders?: readonly HeaderChange[];
+  readonly gateway?: GatewayOutcome;
   readonly matches: readonly Match[];
   readonly shadow: Decision | null;
   readonly revision: number;

@@ -28,7 +28,7 @@ function fieldOf(headers: object, name: string): unknown {
 }
 
 /** The lines of a header, without the blanks around them. */
-function lines(headers: unknown, name: string): string[] {
+export function lines(headers: unknown, name: string): string[] {
   if (typeof headers !== 'object' || headers === null) return [];
   const field = fieldOf(headers, name);
   const all: unknown[] = Array.isArray(field) ? field : [field];

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { compile } from '../../src/engine/compiler/compile.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { openPlan, seal } from '../../src/engine/plan/seal.ts';
-import type { RuleSet } from '../../src/rules/model/types.ts';
+import type { GatewayRule, RuleSet } from '../../src/rules/model/types.ts';
 import { proveChanges } from '../../src/workbench/proofs/changes.ts';
 import {
   type ChangeInput,
@@ -16,6 +16,7 @@ import {
 } from '../../src/workbench/proofs/differences.ts';
 import { generateCase, type Random, seeded } from '../support/generate.ts';
 import { withConditions } from '../support/generate-conditions.ts';
+import { everyFourth, generateGateway } from '../support/generate-gateways.ts';
 import { everyThird, withOtherEntries } from '../support/generate-lists.ts';
 import { generateRule } from '../support/generate-rules.ts';
 import { sizeOf } from '../support/size.ts';
@@ -33,8 +34,21 @@ function sealed(ruleSet: RuleSet): Uint8Array {
   return seal(compile({ ...ruleSet, domain }).plan, { revision: 1 });
 }
 
+/** One edit of the gateways of a rule set: another one, or one that is changed. */
+function gatewayEdited(ruleSet: RuleSet, random: Random): RuleSet {
+  const { rules, records, domain } = ruleSet;
+  const recordIds = records.map(({ id }) => id);
+  const made = generateGateway(random, { id: 5_000 + random.int(1_000), domain: domain.name, recordIds });
+  const at = rules.findIndex(({ type }) => type === 'gateway');
+  if (at < 0 || random.chance(0.4)) return { ...ruleSet, rules: [...rules, made] };
+  const { base_path, id } = rules[at] as GatewayRule;
+  const moved = random.chance(0.5) ? made : { ...made, base_path };
+  return { ...ruleSet, rules: rules.with(at, { ...moved, id }) };
+}
+
 /** One edit: a rule removed, added, moved, changed, switched to or from dry_run. */
 function edited(ruleSet: RuleSet, random: Random, share: number): RuleSet {
+  if (ruleSet.registry !== undefined && random.chance(0.5)) return gatewayEdited(ruleSet, random);
   const { rules, records, domain } = ruleSet;
   const at = random.int(rules.length);
   const rule = rules[at]!;
@@ -96,7 +110,7 @@ test(`every change that a request shows is proved, on ${SETS} pairs of rule sets
     // Every other rule set is without conditions.
     const share = seed % 2 === 0 ? 0.5 : 0;
     const options = share === 0 ? {} : { answers: 0.3, conditions: { share } };
-    const made = generateCase(seed, REQUESTS, options);
+    const made = everyFourth(generateCase(seed, REQUESTS, options));
     const { requests } = made;
     const ruleSet = everyThird(seed, made.ruleSet);
     const random = seeded(seed * 7 + 1);

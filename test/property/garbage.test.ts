@@ -10,6 +10,7 @@ import {
   loadPlan,
 } from '../../src/engine/evaluator/index.ts';
 import { PHASES } from '../../src/engine/evaluator/trace.ts';
+import { everyFourth } from '../support/generate-gateways.ts';
 import { cases } from './cases.ts';
 
 const FIELDS = [
@@ -26,11 +27,12 @@ const FIELDS = [
   'body',
   'now',
   'cleared',
+  'identity',
 ] as const;
 
-const CASES = cases(24, 20, { answers: 0.3, conditions: { share: 0.3 } }).filter(
-  ({ ruleSet }) => ruleSet.domain.status === 'active' && !ruleSet.domain.suspended,
-);
+const CASES = cases(24, 20, { answers: 0.3, conditions: { share: 0.3 } })
+  .map(everyFourth)
+  .filter(({ ruleSet }) => ruleSet.domain.status === 'active' && !ruleSet.domain.suspended);
 const LOADED = CASES.map(({ ruleSet, requests, options }) => ({
   evaluator: loadPlan(seal(compile(ruleSet).plan, { revision: 5 }), options),
   requests,
@@ -43,8 +45,11 @@ function expectAnswers(evaluator: Evaluator, given: unknown): Decision {
   expectDecision(decision);
   const trace = evaluator.explain(request);
   expectDecision(trace.decision);
-  // No plan here has headers rules, whose phase is left out then.
-  expect(trace.phases.map((phase) => phase.name)).toEqual(PHASES.filter((name) => name !== 'headers'));
+  // These phases are left out where the plan has no rule of theirs.
+  const isAlways = (name: string): boolean => name !== 'headers' && name !== 'gateway';
+  expect(trace.phases.map((phase) => phase.name).filter(isAlways)).toEqual(PHASES.filter(isAlways));
+  const credentials = evaluator.credentialsWanted(request);
+  if (credentials !== null) expect(Array.isArray(credentials.apiKeySources)).toBe(true);
   const wanted = evaluator.bodyWanted(request);
   expect(Number.isInteger(wanted) && wanted >= 0).toBe(true);
   const answer = evaluator.errorPage(request, 404, 'edge');

@@ -6,9 +6,10 @@ import { compile, seal } from '../../src/engine/compiler/index.ts';
 import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
 import { type Plan, SECTIONS } from '../../src/engine/plan/layout.ts';
 import { openPlan } from '../../src/engine/plan/seal.ts';
+import { everyFourth } from '../support/generate-gateways.ts';
 import { cases, expectSame } from './cases.ts';
 
-const CASES = cases(60, 40, { answers: 0.3, conditions: { share: 0.3 } });
+const CASES = cases(60, 40, { answers: 0.3, conditions: { share: 0.3 } }).map(everyFourth);
 
 function sectionBytes(plan: Plan, name: keyof Plan): Buffer {
   const section = plan[name];
@@ -55,6 +56,8 @@ test('compiling twice gives one digest, whatever the order of a rule’s own fie
   for (const { seed, ruleSet } of CASES) {
     const once = digest(seal(compile(ruleSet).plan));
     expect(digest(seal(compile(ruleSet).plan)), `seed ${seed}`).toBe(once);
+    // Names of headers act in the order in which they are listed.
+    if (ruleSet.registry !== undefined) continue;
     expect(digest(seal(compile(turned(structuredClone(ruleSet))).plan)), `seed ${seed}`).toBe(once);
   }
 });

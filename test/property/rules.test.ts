@@ -4,10 +4,11 @@ import { compile, seal } from '../../src/engine/compiler/index.ts';
 import { type Decision, loadPlan } from '../../src/engine/evaluator/index.ts';
 import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { type Random, seeded } from '../support/generate.ts';
+import { everyFourth, generateGateway } from '../support/generate-gateways.ts';
 import { generateRule } from '../support/generate-rules.ts';
 import { type Case, cases, expectSame } from './cases.ts';
 
-const CASES = cases(80, 60, { answers: 0.3, conditions: { share: 0.3 } });
+const CASES = cases(80, 60, { answers: 0.3, conditions: { share: 0.3 } }).map(everyFourth);
 
 function bytesOf(ruleSet: RuleSet): Uint8Array {
   return seal(compile(ruleSet).plan);
@@ -100,11 +101,14 @@ const IMPOSSIBLE_DROPS: readonly Partial<Record<string, unknown>>[] = [
 
 function neverMatching(random: Random, made: Case, id: number): Rule {
   const recordIds = made.ruleSet.records.map((record) => record.id);
-  const rule = generateRule(random, { id, domain: made.ruleSet.domain.name, recordIds });
+  const place = { id, domain: made.ruleSet.domain.name, recordIds };
+  const isGateway = made.ruleSet.registry !== undefined && random.chance(0.3);
+  const rule = isGateway ? generateGateway(random, place) : generateRule(random, place);
   const ways = [
     ...IMPOSSIBLE,
     ...('path_includes' in rule ? IMPOSSIBLE_PATHS : []),
     ...(rule.type === 'drop' ? IMPOSSIBLE_DROPS : []),
+    ...(isGateway ? [{ base_path: '/qqq' }] : []),
   ];
   const priority = random.pick([0, 10, 50, 100, 1_000_000]);
   return { ...rule, ...random.pick(ways), priority } as unknown as Rule;

@@ -1,7 +1,8 @@
-/** Generated rules of all thirteen types (headers on demand), on demand with conditions: valid by the semantics, as the model would store them. */
+/** Generated rules of all fourteen types (headers and gateways on demand), on demand with conditions: valid by the semantics, as the model would store them. */
 import type { MessageChanges, Rule, RuleCommon, WafRule } from '../../src/rules/model/types.ts';
 import { type ConditionPlace, withConditions } from './generate-conditions.ts';
 import { hostFilter, pathFilter } from './generate-filters.ts';
+import { gatewayFields } from './generate-gateways.ts';
 import type { Random } from './generate-random.ts';
 import { ADDRESS_ENTRIES, BOTS, COUNTRIES, JA4, JA4H, QUERY_PARAMS } from './generate-words.ts';
 
@@ -193,6 +194,7 @@ const OWN_FIELDS: OwnFields = {
   fingerprint: (random) => ({ ...lists(random), action: random.pick(['drop', 'challenge', 'tag', 'tag']) }),
   bot_route: botRoute,
   rate_limit: rateLimit,
+  gateway: gatewayFields,
   waf: (random) => ({
     ...pathFilter(random, { narrow: random.chance(0.5) }),
     paranoia: 1 + random.int(4),
@@ -263,8 +265,8 @@ function make<T extends Type>(random: Random, type: T, place: RulePlace): Extrac
   return { type, ...common, ...OWN_FIELDS[type](random) } as unknown as Extract<Rule, { type: T }>;
 }
 
-/** Without `headers`: a seed names the same case as before the type was added. */
-const TYPES = (Object.keys(OWN_FIELDS) as Type[]).filter((type) => type !== 'headers');
+/** Without `headers` and `gateway`: a seed names the same case as before these types were added. */
+const TYPES = (Object.keys(OWN_FIELDS) as Type[]).filter((type) => type !== 'headers' && type !== 'gateway');
 
 /** A headers rule, which may insert a tag of one of `rules`. */
 export function generateHeadersRule(random: Random, place: RulePlace, rules: readonly Rule[]): Rule {

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { RULE_TYPES } from '../../src/base/vocabulary/vocabulary.ts';
 import { ACTIONS, EFFECTS, ORIGIN_SOURCES } from '../../src/engine/evaluator/decision.ts';
+import { GATEWAY_REASONS } from '../../src/engine/evaluator/gateways.ts';
+import { parseRuleSet } from '../../src/rules/model/parse.ts';
 import { createOracle, type Decision, type ErrorPageAnswer } from '../oracle/index.ts';
 import { generateCase, seeded } from './generate.ts';
+import { withGateways } from './generate-gateways.ts';
 import { wordProgram } from './generate-waf.ts';
 
 const CASES = Array.from({ length: 100 }, (_, index) => generateCase(index + 1, 20));
@@ -30,7 +33,7 @@ describe('generated cases', () => {
       expect(times).toEqual([...times].sort((a, b) => a - b));
       expect(times.every(Number.isInteger)).toBe(true);
     }
-    expect(types).toEqual(new Set(RULE_TYPES.filter((type) => type !== 'headers')));
+    expect(types).toEqual(new Set(RULE_TYPES.filter((type) => type !== 'headers' && type !== 'gateway')));
   });
 
   test('have headers rules on demand, which change both messages for real and in shadows', () => {
@@ -57,6 +60,29 @@ describe('generated cases', () => {
     expect(isWithout(generateCase(7, 0))).toBe(true);
   });
 
+  test('have gateways on demand, which the model accepts, and every outcome of them', () => {
+    const reasons = new Set<string>();
+    const shadows = new Set<string>();
+    for (const made of CASES) {
+      const { ruleSet, env, requests } = withGateways(seeded(made.seed), made);
+      const { domain, records, rules, registry } = ruleSet;
+      const gateways = rules.filter(({ type }) => type === 'gateway');
+      const parsed = parseRuleSet({ domain, records, rules: gateways, registry }, { partial: true });
+      // Destinations of generated records are names, whatever their type is.
+      const wrong = parsed.ok ? [] : parsed.diagnostics.filter(({ path }) => path[0] !== 'records');
+      expect(wrong, `seed ${made.seed}`).toEqual([]);
+      const oracle = createOracle(ruleSet, env);
+      for (const request of requests) {
+        const { gateway, shadow } = oracle.evaluate(request);
+        if (gateway !== undefined) reasons.add(gateway.reason);
+        if (shadow?.gateway !== undefined) shadows.add(shadow.gateway.reason);
+      }
+    }
+    expect(reasons).toEqual(new Set(GATEWAY_REASONS));
+    expect(shadows.size).toBeGreaterThan(4);
+    expect(JSON.stringify(generateCase(7, 20))).toBe(JSON.stringify(CASES[6]));
+  });
+
   test('reach every action, effect and origin, and shadows that differ', () => {
     const decisions: Decision[] = [];
     const answers: ErrorPageAnswer[] = [];
@@ -69,7 +95,9 @@ describe('generated cases', () => {
     }
     expect(decisions).toHaveLength(2_000);
     const effects = [...decisions, ...answers].flatMap(({ matches }) => matches.map((match) => match.effect));
-    expect(new Set(effects)).toEqual(new Set(EFFECTS.filter((effect) => effect !== 'headers')));
+    expect(new Set(effects)).toEqual(
+      new Set(EFFECTS.filter((effect) => effect !== 'headers' && effect !== 'admit')),
+    );
     const actions = decisions.map((decision) => decision.action);
     for (const action of ACTIONS) {
       expect(actions.filter((one) => one === action).length, action).toBeGreaterThan(10);

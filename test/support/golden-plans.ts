@@ -12,6 +12,7 @@ import { type Decision, type EdgeRequest, loadPlan } from '../../src/engine/eval
 import { openPlan } from '../../src/engine/plan/seal.ts';
 import type { ObjectKeys, RuleSet } from '../../src/rules/model/types.ts';
 import { generateCase, seeded } from './generate.ts';
+import { withGateways } from './generate-gateways.ts';
 import { withLists } from './generate-lists.ts';
 import { SHOP, SHOP_REQUESTS } from './golden-shop.ts';
 
@@ -62,6 +63,7 @@ export function makeGoldenPlans(): readonly GoldenPlan[] {
   const { ruleSet, requests } = generateCase(7, 24);
   const conditions = generateCase(7, 24, { conditions: { share: 0.6 } });
   const words = generateCase(7, 24, { answers: 0.5, conditions: { share: 0.3 }, headers: 6 });
+  const called = withGateways(seeded(7), generateCase(7, 60, { conditions: { share: 0.2 }, headers: 3 }));
   const keyed = { ...SHOP, keys: shopKeys() };
   return [
     makeGolden('seed-7', ruleSet, requests),
@@ -69,5 +71,6 @@ export function makeGoldenPlans(): readonly GoldenPlan[] {
     makeGolden('shop-keyed', keyed, SHOP_REQUESTS),
     makeGolden('conditions', conditions.ruleSet, conditions.requests),
     makeGolden('lists', withLists(seeded(7), words.ruleSet, 0.3), words.requests),
+    makeGolden('gateways', called.ruleSet, called.requests),
   ];
 }

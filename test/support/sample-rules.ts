@@ -69,6 +69,15 @@ const DEFAULTS: { readonly [T in Rule['type']]: Omit<OfType<T>, 'id'> } = {
     on_breach: 'drop',
     burst: 0,
   },
+  gateway: {
+    type: 'gateway',
+    ...COMMON,
+    name: '',
+    base_path: '/',
+    auth: { require: 'none' },
+    operations: [],
+    on_unknown_operation: 'block',
+  },
   waf: {
     type: 'waf',
     ...COMMON,

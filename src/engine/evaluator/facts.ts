@@ -252,16 +252,22 @@ function readBot(facts: Facts): void {
   facts.botVerified = 'verified' in bot && bot.verified === true;
 }
 
-/** The first value of a header; names are lower case by contract, and compared without case if they are not lower case. */
-export function headerOf(request: EdgeRequest, name: string): string | null {
+/** The value of a header as the caller gave it; names are lower case by contract, and compared without case if they are not. */
+export function headerField(request: EdgeRequest, name: string): unknown {
   const headers: unknown = request.headers;
-  if (typeof headers !== 'object' || headers === null) return null;
+  if (typeof headers !== 'object' || headers === null) return undefined;
   const fields = headers as Record<string, unknown>;
   let value = fields[name];
   if (value === undefined) {
     for (const key in fields)
       if (key.length === name.length && key.toLowerCase() === name) value = fields[key];
   }
+  return value;
+}
+
+/** The first value of a header. */
+export function headerOf(request: EdgeRequest, name: string): string | null {
+  const value = headerField(request, name);
   if (typeof value === 'string') return value;
   return Array.isArray(value) && typeof value[0] === 'string' ? value[0] : null;
 }

@@ -172,11 +172,10 @@ export function judgeRequest(loaded: LoadedPlan, gateway: LoadedGateway, facts: 
   const path = operationsOf(gateway, facts);
   const operation = path === null ? null : operationIn(path, facts.request.method);
   const found = { operation, path, consumer: null, failure: null, missing: [] };
-  if (gateway.router !== null && operation === null && gateway.unknown === 'block') {
-    return { ...found, reason: path === null ? 'unknown_operation' : 'method_not_allowed' };
-  }
+  const reason = refusalOfUnknown(gateway, path, operation);
+  if (reason !== null) return { ...found, reason };
   const isOpen = gateway.require === 'none' || operation?.open === true;
-  const { consumer, failure } = consumerOf(loaded, gateway, facts);
+  const { consumer, failure } = consumerOf(loaded, { gateway, isOpen }, facts);
   if (failure !== null && !isOpen) return { ...found, reason: 'credentials', failure };
   const refused = consumer === null ? null : inactive(consumer, facts);
   if (isOpen) {
@@ -188,6 +187,21 @@ export function judgeRequest(loaded: LoadedPlan, gateway: LoadedGateway, facts: 
   if (!isAllowed(consumer!, operation)) return { ...known, reason: 'acl' };
   const missing = missingScopes(consumer!, operation, facts);
   return missing.length > 0 ? { ...known, reason: 'scopes', missing } : { ...known, reason: 'admitted' };
+}
+
+/** Why a gateway refuses a request without an operation, whatever its credentials are; `null`: it does not. */
+export function refusalByOperation(gateway: LoadedGateway, facts: Facts): GatewayReason | null {
+  const path = operationsOf(gateway, facts);
+  return refusalOfUnknown(gateway, path, path === null ? null : operationIn(path, facts.request.method));
+}
+
+function refusalOfUnknown(
+  { router, unknown }: LoadedGateway,
+  path: PathOperations | null,
+  operation: LoadedOperation | null,
+): GatewayReason | null {
+  if (router === null || operation !== null || unknown !== 'block') return null;
+  return path === null ? 'unknown_operation' : 'method_not_allowed';
 }
 
 /**
@@ -213,10 +227,17 @@ function operationIn(path: PathOperations, method: unknown): LoadedOperation | n
   return path.get(method) ?? (method === 'HEAD' ? path.get('GET') : undefined) ?? null;
 }
 
+/** Who asks for credentials. */
+interface Asked {
+  readonly gateway: LoadedGateway;
+  /** The request needs none. */
+  readonly isOpen: boolean;
+}
+
 /** The consumer of the request, and why it has none. */
 function consumerOf(
   { registry }: LoadedPlan,
-  gateway: LoadedGateway,
+  asked: Asked,
   { request }: Facts,
 ): Pick<GatewayVerdict, 'consumer' | 'failure'> {
   const identity: unknown = request.identity;
@@ -228,17 +249,18 @@ function consumerOf(
     return none(known ?? 'malformed');
   }
   if (typeof name !== 'string') return none('missing');
-  if (!hasKinds(gateway, verified)) return none('missing');
+  if (!hasKinds(asked, verified)) return none('missing');
   const consumer = registry?.consumer(name) ?? null;
   return consumer === null ? none('unknown_consumer') : { consumer, failure: null };
 }
 
-/** Whether the kinds of credentials that are valid are those that the gateway requires. */
-function hasKinds({ kinds, ...gateway }: LoadedGateway, verified: unknown): boolean {
+/** Whether the kinds of credentials that are valid are those that the gateway requires; where it requires none, any of them. */
+function hasKinds({ gateway, isOpen }: Asked, verified: unknown): boolean {
+  const { kinds } = gateway;
   if (verified === undefined) return true;
   if (!Array.isArray(verified)) return false;
   const isVerified = (kind: CredentialKind): boolean => verified.includes(kind);
-  return gateway.require === 'all' ? kinds.every(isVerified) : kinds.some(isVerified);
+  return gateway.require === 'all' && !isOpen ? kinds.every(isVerified) : kinds.some(isVerified);
 }
 
 function inactive(

@@ -2,7 +2,7 @@
 import { decodeEscapes } from '../../base/octets/octets.ts';
 import type { CredentialPlace } from '../../base/vocabulary/vocabulary.ts';
 import type { HeaderChange } from './decision.ts';
-import type { Facts } from './facts.ts';
+import { type Facts, headerField } from './facts.ts';
 import type { LoadedGateway } from './gateways.ts';
 import type { Run } from './run.ts';
 
@@ -28,7 +28,7 @@ function namesIn(sources: LoadedGateway['sources'], place: CredentialPlace): rea
 
 /** The cookies of other names, as they were sent. */
 function otherCookies({ request }: Facts, names: readonly string[]): string {
-  const given: unknown = request.headers?.['cookie'];
+  const given = headerField(request, 'cookie');
   const lines = (Array.isArray(given) ? given : [given]).filter((line) => typeof line === 'string');
   return lines
     .join('; ')

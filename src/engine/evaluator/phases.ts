@@ -179,8 +179,9 @@ export function decide(context: Context, { real, shadow }: Runs): Decision {
     would = decisionOf(shadow, null, revision);
   }
   const decision = decisionOf(real, would, revision);
-  // Answers of other rules state no limit.
-  const states = real.isOverLimit || real.action === 'forward' ? real.rateStates : null;
+  // Answers of other rules state no rate limit, but the usage plan that has judged the request.
+  const limits = real.isOverLimit || real.action === 'forward' ? real.rateStates : null;
+  const states = real.planState === null ? limits : [...(limits ?? []), real.planState];
   const { pending } = context.memo;
   // PERF: the object would be allocated for every decision.
   if (states !== null || pending !== null) storeOutcome(decision, { states, pending });

@@ -136,8 +136,10 @@ export interface Run {
   rewrittenBy: number;
   /** States of rate limits for the response; `null`: none. */
   rateStates: RateState[] | null;
-  /** Whether a rate limit or a usage plan ended the request. */
+  /** Whether a rate limit ended the request. */
   isOverLimit: boolean;
+  /** State of the usage plan that has judged the request; `null`: none has. */
+  planState: RateState | null;
   /** What the gateway that acts has made of the request; `null`: none acts. */
   gateway: GatewayOutcome | null;
   /** Slot of that gateway, or -1. */
@@ -169,6 +171,7 @@ export function createRun(shadow: boolean): Run {
     rewrittenBy: -1,
     rateStates: null,
     isOverLimit: false,
+    planState: null,
     gateway: null,
     gatewaySlot: -1,
   };
@@ -197,6 +200,7 @@ export function resetRun(run: Run): void {
   run.rewrittenBy = -1;
   run.rateStates = null;
   run.isOverLimit = false;
+  run.planState = null;
   run.gateway = null;
   run.gatewaySlot = -1;
 }

@@ -69,21 +69,19 @@ export function countOnce(context: Context, run: Run, slot: number, { window, ke
   return out;
 }
 
-/** Adds the state of the usage plan to those that the response states. */
+/** Stores the state of the usage plan, which the response states whatever answers the request. */
 export function noteState(context: Context, run: Run, place: Place, verdict: GatewayVerdict): void {
   const result = context.memo.rates.get(place.slot);
   if (result === undefined || (verdict.reason !== 'admitted' && verdict.reason !== 'throttled')) return;
   const { window, name } = throttleOf(context, place, verdict)!;
   const windowSec = window.windowMs / 1000;
   const { breached, retryAfter } = result;
-  const state = {
+  run.planState = {
     name: planName(name),
     quota: window.capacity,
     windowSec,
     remaining: Math.max(0, window.capacity - result.count),
     resetSec: breached ? retryAfter : windowSec,
   };
-  run.isOverLimit = breached;
   if (breached) run.retryAfter = retryAfter;
-  run.rateStates = breached ? [state] : [...(run.rateStates ?? []), state];
 }

@@ -167,6 +167,8 @@ export function differencesOf(
       );
       continue;
     }
+    // A gateway on one side: both plans did not come to the challenge, which never acts on its paths.
+    if (component === 'captcha' && (isAdmitted(profiles.before) || isAdmitted(profiles.after))) continue;
     const [left, right] = [a![0] ?? null, b![0] ?? null];
     const isCompared =
       component === 'end' || isOfEveryAnswer(component) || typeIndex(typesOf(component)[0]!) < last;
@@ -178,8 +180,6 @@ export function differencesOf(
     const shown = component === 'error_page' ? { witness, profiles } : common;
     if (kind !== null) changes.push({ component, before: left, after: right, host: null, kind, ...shown });
     else if (left === null && right === null && (component === 'captcha' || component === 'origin')) {
-      // A gateway of both: the challenge of a record never acts on its paths.
-      if (component === 'captcha' && isAdmitted(profiles.before) && isAdmitted(profiles.after)) continue;
       const differs = before.hosts[was!]?.[component] !== after.hosts[now!]?.[component];
       if (differs) changes.push({ component, before: null, after: null, host, kind: 'outcome', ...common });
     }

@@ -5,7 +5,7 @@
 import { HEADERS_FIELDS, NONE, typeIndex } from '../../plan/layout.ts';
 import type { RuleExplanation, RuleReason, Settled } from '../checks.ts';
 import type { GatewayOutcome } from '../decision.ts';
-import { EXEMPT } from '../facts.ts';
+import { EXEMPT, exemptionsOf, type Facts, isEdgeOwn } from '../facts.ts';
 import {
   corsFields,
   type GatewayAnswer,
@@ -19,6 +19,7 @@ import {
   judgeRequest,
   type LoadedGateway,
   loadGateway,
+  refusalByOperation,
 } from '../gateways.ts';
 import { addRows, createSection } from '../header-changes.ts';
 import { hideKeys } from '../hidden-keys.ts';
@@ -57,6 +58,7 @@ export function gateway(context: Context, run: Run): boolean {
  * matches, or it reads none of this request.
  */
 export function wantedCredentials(context: Context): CredentialsWanted | null {
+  if ((exemptionsOf(context.facts) & EXEMPT.acme) !== 0 || isEdgeOwn(context.facts)) return null;
   let chosen = -1;
   for (let slot = nextMatch(context, GATEWAY); slot >= 0; slot = nextMatch(context, GATEWAY)) {
     if (chosen < 0) chosen = slot;
@@ -67,7 +69,7 @@ export function wantedCredentials(context: Context): CredentialsWanted | null {
   const { registry } = context.loaded;
   if (chosen < 0 || registry === null) return null;
   const own = gatewayAt(context, chosen);
-  if (own.kinds.length === 0 || isPreflight(own, context.facts)) return null;
+  if (own.kinds.length === 0 || isAnsweredAnyway(own, context.facts)) return null;
   const issuers = own.issuers.flatMap((name) => registry.issuer(name) ?? []);
   return { apiKeySources: own.sources, issuers, registry };
 }
@@ -82,6 +84,11 @@ export function credentialParameters(context: Context): ReadonlySet<string> {
     for (const source of [...sources, ...ofIssuers]) if (source.in === 'query') names.add(source.name);
   }
   return names;
+}
+
+/** Whether the gateway's answer is the same whatever the credentials are, so that none needs to be verified. */
+function isAnsweredAnyway(own: LoadedGateway, facts: Facts): boolean {
+  return isPreflight(own, facts) || refusalByOperation(own, facts) !== null;
 }
 
 /** What the gateway in a slot makes of the request, its usage plan included; counts the request once. */
@@ -162,11 +169,12 @@ export function finishAdmitted(context: Context, run: Run): void {
   if (run.gatewaySlot < 0 || run.action !== 'forward') return;
   const own = gatewayAt(context, run.gatewaySlot);
   const section = createSection();
+  // The visitor's keys are removed first: a change may set a header of the same name.
+  if (own.hide) hideKeys(own, context.facts, run, section.changes);
   if (own.headers !== NONE) {
     const count = context.loaded.plan.words[own.headers + HEADERS_FIELDS.requests]!;
     addRows(context, run, { at: own.headers, first: 0, count }, section);
   }
-  if (own.hide) hideKeys(own, context.facts, run, section.changes);
   if (section.changes.length > 0) run.requestHeaders = section.changes;
   // As of a request with `Authorization` (RFC 9111 §3.5): stored for others only where a rule says so.
   if (run.gateway?.consumer !== null && run.cache?.mode !== 'force') run.cache = BYPASS;

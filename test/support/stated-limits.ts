@@ -1,0 +1,13 @@
+/** The fields `RateLimit-Policy` and `RateLimit` of what the oracle states; the names of policies are the evaluator's own. */
+import { planName, policyName, type RateLimitFields } from '../../src/engine/evaluator/rate-outcomes.ts';
+import type { StatedLimit } from '../oracle/index.ts';
+
+/** The fields of a response; `null`: it states nothing. */
+export function statedFields(states: readonly StatedLimit[]): RateLimitFields | null {
+  if (states.length === 0) return null;
+  const nameOf = ({ id, key, plan }: StatedLimit): string =>
+    id === null ? planName(plan!) : policyName(id, key ?? '');
+  const list = (member: 'policy' | 'limit'): string =>
+    states.map((state) => `"${nameOf(state)}";${state[member]}`).join(', ');
+  return { policy: list('policy'), limit: list('limit') };
+}
