@@ -10,20 +10,21 @@ import { send, startApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { testDatabases } from '../support/databases.ts';
 
-const SLUGS: Readonly<Record<RuleType, string>> = {
-  drop: 'drop',
-  fingerprint: 'fingerprint',
-  bot_route: 'bot-route',
-  rate_limit: 'rate-limit',
-  waf: 'waf',
-  redirect: 'redirect',
-  captcha: 'captcha',
-  rewrite: 'rewrite',
-  cache: 'cache',
-  origin_route: 'origin_route',
-  origin_pool: 'origin_pool',
-  error_page: 'error-page',
-  headers: 'headers',
+const PATHS: Readonly<Record<RuleType, string>> = {
+  drop: 'rules/drop',
+  fingerprint: 'rules/fingerprint',
+  bot_route: 'rules/bot-route',
+  rate_limit: 'rules/rate-limit',
+  gateway: 'gateways',
+  waf: 'rules/waf',
+  redirect: 'rules/redirect',
+  captcha: 'rules/captcha',
+  rewrite: 'rules/rewrite',
+  cache: 'rules/cache',
+  origin_route: 'rules/origin_route',
+  origin_pool: 'rules/origin_pool',
+  error_page: 'rules/error-page',
+  headers: 'rules/headers',
 };
 
 interface Sample {
@@ -56,6 +57,11 @@ const SAMPLES: Readonly<Record<RuleType, Sample>> = {
     create: { limit: 10 },
     change: { burst: 5, key_by: 'ip_path' },
     wrong: [{ limit: 0 }, 'limit: must be a whole number from 1 to'],
+  },
+  gateway: {
+    create: { base_path: '/v1', auth: { require: 'none' } },
+    change: { name: 'orders', operations: [{ methods: ['GET'], path: '/orders/{id}' }] },
+    wrong: [{ auth: {} }, 'auth: requires credentials and takes none'],
   },
   waf: {
     create: {},
@@ -145,7 +151,7 @@ describe.each(testDatabases())('rules on $kind', (database) => {
     'a %s rule: made, read, changed, put back, toggled, reordered, deleted',
     async (type) => {
       const { ask, domain } = subject;
-      const all = `/rules/${SLUGS[type]}/`;
+      const all = `/${PATHS[type]}/`;
       const { create, change, wrong } = SAMPLES[type];
       expect((await ask('GET', all)).body).toEqual([]);
 
@@ -264,7 +270,7 @@ describe.each(testDatabases())('rules on $kind', (database) => {
     const record = { name: '@', type: 'A', destination: '192.0.2.1', proxied: true };
     const { body } = await ask('POST', '/records/', record);
     for (const type of RULE_TYPES) {
-      const path = `/rules/${SLUGS[type]}/`;
+      const path = `/${PATHS[type]}/`;
       const made = await ask('POST', path, { ...SAMPLES[type].create, record_ids: [body.id] });
       expect((await ask('PUT', `${path}${made.body.id}`, SAMPLES[type].change)).status).toBe(200);
       await ask('POST', path, SAMPLES[type].create);
@@ -282,7 +288,7 @@ describe.each(testDatabases())('rules on $kind', (database) => {
     const { text } = await send(subject.api.port, { method: 'GET', path: '/docs/openapi.yaml' });
     const { components, paths } = parse(text);
     for (const type of RULE_TYPES) {
-      const all = `/domains/{domain}/rules/${SLUGS[type]}/`;
+      const all = `/domains/{domain}/${PATHS[type]}/`;
       expect(Object.keys(paths[all])).toEqual(['get', 'post']);
       expect(Object.keys(paths[`${all}{ruleId}`])).toEqual(['get', 'put', 'delete']);
       expect(paths).toHaveProperty([`${all}{ruleId}/toggle`, 'patch', 'responses', '200']);

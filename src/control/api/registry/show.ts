@@ -28,7 +28,7 @@ export const CONSUMER = z
   .object({ ...IDS, ...documentFields(CONSUMER_FIELDS, 'answer'), ...TIMES })
   .meta({ id: 'Consumer' });
 /** The body of a new consumer. */
-export const CONSUMER_CREATE = z
+const CONSUMER_CREATE = z
   .object(documentFields(CONSUMER_FIELDS, 'request'))
   .meta({ id: 'ConsumerCreate' });
 /** The body of a partial update of a consumer. */
@@ -41,7 +41,7 @@ export const USAGE_PLAN = z
   .object({ ...IDS, ...documentFields(USAGE_PLAN_FIELDS, 'answer'), ...TIMES })
   .meta({ id: 'UsagePlan' });
 /** The body of a new usage plan. */
-export const USAGE_PLAN_CREATE = z
+const USAGE_PLAN_CREATE = z
   .object(documentFields(USAGE_PLAN_FIELDS, 'request'))
   .meta({ id: 'UsagePlanCreate' });
 /** The body of a partial update of a usage plan. */
@@ -75,7 +75,7 @@ export const TOKEN_ISSUER = z
   })
   .meta({ id: 'TokenIssuer' });
 /** The body of a new token issuer. */
-export const TOKEN_ISSUER_CREATE = z
+const TOKEN_ISSUER_CREATE = z
   .object(documentFields(TOKEN_ISSUER_FIELDS, 'request'))
   .meta({ id: 'TokenIssuerCreate' });
 /** The body of a partial update of a token issuer. */

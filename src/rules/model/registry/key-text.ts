@@ -7,8 +7,3 @@
 export const KEY_PREFIX = 'epk_';
 /** Octets of a key: nobody guesses 256 bits, so a fast hash protects it. */
 export const KEY_OCTETS = 32;
-
-/** What logs name a key by: the first 8 digits of its hash, which identify it and open nothing. */
-export function keyId(sha256: string): string {
-  return sha256.slice(0, 8);
-}
