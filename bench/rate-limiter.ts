@@ -10,7 +10,7 @@ import {
   type MutableRateResult,
   type RateKey,
   type RateWindow,
-} from '../src/engine/evaluator/counters.ts';
+} from '../src/engine/rate-counters/counters.ts';
 import { median } from './harness/race.ts';
 import type { BenchOptions, Row } from './row.ts';
 

@@ -6,7 +6,7 @@ import type {
   Consumer,
   CorsSettings,
   GatewayRule,
-  Operation,
+  GatewayOperation,
   Rule,
   UsagePlan,
 } from '../../src/rules/model/types.ts';
@@ -26,9 +26,9 @@ export interface NaiveRegistry {
 /** What a gateway says of a request before its usage plan. */
 export interface GatewayVerdict {
   readonly reason: GatewayOutcome['reason'];
-  readonly operation: Operation | null;
+  readonly operation: GatewayOperation | null;
   /** The operations of the path. */
-  readonly ofPath: readonly Operation[];
+  readonly ofPath: readonly GatewayOperation[];
   readonly consumer: Consumer | null;
   readonly failure: IdentityFailure | null;
 }
@@ -57,7 +57,7 @@ export function inGatewayOrder<R extends Rule>(rules: readonly R[]): R[] {
   return [...rules].sort((a, b) => length(b) - length(a));
 }
 
-function operationsOf(rule: GatewayRule, facts: Facts): readonly Operation[] {
+function operationsOf(rule: GatewayRule, facts: Facts): readonly GatewayOperation[] {
   const [first = [], other] = pathForms(facts).map((form) => {
     const below = belowBase(rule, form);
     return below === null ? [] : operationsAt(rule.operations, below);
@@ -66,8 +66,8 @@ function operationsOf(rule: GatewayRule, facts: Facts): readonly Operation[] {
   return differ ? [] : first;
 }
 
-function operationFor(ofPath: readonly Operation[], method: unknown): Operation | null {
-  const lists = (wanted: unknown): Operation | undefined =>
+function operationFor(ofPath: readonly GatewayOperation[], method: unknown): GatewayOperation | null {
+  const lists = (wanted: unknown): GatewayOperation | undefined =>
     ofPath.find(({ methods }) => methods.some((one) => one === wanted));
   return lists(method) ?? (method === 'HEAD' ? lists('GET') : undefined) ?? null;
 }
@@ -256,7 +256,7 @@ function challenges(rule: GatewayRule, { reason, operation, failure }: GatewayVe
 }
 
 /** The methods that the operations of a path list, HEAD beside GET. */
-function allowed(ofPath: readonly Operation[]): readonly string[] {
+function allowed(ofPath: readonly GatewayOperation[]): readonly string[] {
   const listed = [...new Set(ofPath.flatMap(({ methods }) => methods))];
   return listed.includes('GET') && !listed.includes('HEAD') ? [...listed, 'HEAD'] : listed;
 }

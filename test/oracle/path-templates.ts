@@ -2,7 +2,7 @@
  * The operations of a gateway (semantics §15), by comparing every template with the path. In: operations, the part of a path below
  * the base path. Out: those whose template is the most literal one that matches.
  */
-import type { Operation } from '../../src/rules/model/types.ts';
+import type { GatewayOperation } from '../../src/rules/model/types.ts';
 import { percentDecode } from './text.ts';
 
 /** A segment of a template: the literal texts around its parameters. */
@@ -45,7 +45,7 @@ function compare(a: readonly Segment[], b: readonly Segment[]): number {
 }
 
 /** The operations of the most literal template that matches a path, in their order; empty: none does. */
-export function operationsAt(operations: readonly Operation[], path: string): readonly Operation[] {
+export function operationsAt(operations: readonly GatewayOperation[], path: string): readonly GatewayOperation[] {
   const segments = path.split('/').slice(1);
   const found = operations
     .map((operation) => ({ operation, template: segmentsOf(operation.path) }))

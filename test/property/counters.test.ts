@@ -7,7 +7,7 @@ import {
   type MutableRateResult,
   type RateKey,
   type RateWindow,
-} from '../../src/engine/evaluator/counters.ts';
+} from '../../src/engine/rate-counters/counters.ts';
 
 /** The slowest honest way to count: every request of every key in a list, nothing bounded, nothing packed. */
 class NaiveLog {

@@ -9,7 +9,7 @@ import { sha256 } from '../../src/base/platform/cryptography.ts';
 import { IDENTITY_FAILURES } from '../../src/base/vocabulary/vocabulary.ts';
 import { readTokenText } from '../../src/edge/credentials/token-text.ts';
 import { createCredentialVerifier } from '../../src/edge/credentials/verify.ts';
-import type { EdgeRequest, Identity } from '../../src/engine/evaluator/request.ts';
+import type { EdgeRequest, RequestIdentity } from '../../src/engine/evaluator/request.ts';
 import { claimsFor, issuerOf, NOW, registryOf, requestOf, wantedOf } from '../support/credentials.ts';
 import { sizeOf } from '../support/size.ts';
 import { makeKey, partOf, signToken } from '../support/tokens.ts';
@@ -35,11 +35,11 @@ const WANTED = wantedOf(
 const VALID = signToken({ alg: 'ES256', kid: 'ec' }, claimsFor('login', 'lab'), KEY.privateKey);
 const { verify } = createCredentialVerifier(sha256);
 
-async function judge(request: EdgeRequest): Promise<Identity> {
+async function judge(request: EdgeRequest): Promise<RequestIdentity> {
   return verify(request, WANTED, { now: NOW });
 }
 
-function expectRefused({ consumer, failure, claims }: Identity): void {
+function expectRefused({ consumer, failure, claims }: RequestIdentity): void {
   expect(consumer).toBeNull();
   expect(claims).toBeUndefined();
   expect(IDENTITY_FAILURES).toContain(failure);

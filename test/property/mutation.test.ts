@@ -5,11 +5,11 @@
  */
 import { expect, test } from 'vitest';
 import { compile } from '../../src/engine/compiler/compile.ts';
-import { createCounters } from '../../src/engine/evaluator/counters.ts';
 import type { Decision } from '../../src/engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
+import { createCounters } from '../../src/engine/rate-counters/counters.ts';
 import { readTestFile } from '../../src/rules/files/test-file.ts';
 import type { RuleSet } from '../../src/rules/model/types.ts';
 import { mutantsOf, mutate } from '../../src/workbench/mutation/mutants.ts';

@@ -4,10 +4,10 @@
  */
 import { expect, test } from 'vitest';
 import { compile } from '../../src/engine/compiler/compile.ts';
-import { createCounters } from '../../src/engine/evaluator/counters.ts';
 import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
+import { createCounters } from '../../src/engine/rate-counters/counters.ts';
 import { openRegions, regionsIn } from '../../src/workbench/proofs/regions.ts';
 import { compilable, readSubject } from '../../src/workbench/proofs/subject.ts';
 import { requestOf } from '../../src/workbench/proofs/witness.ts';

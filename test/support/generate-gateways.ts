@@ -4,14 +4,14 @@
  */
 import { parseTemplate, templateShape } from '../../src/base/paths/path-template.ts';
 import { IDENTITY_FAILURES } from '../../src/base/vocabulary/vocabulary.ts';
-import type { EdgeRequest, Identity } from '../../src/engine/evaluator/request.ts';
+import type { EdgeRequest, RequestIdentity } from '../../src/engine/evaluator/request.ts';
 import type { Registry } from '../../src/rules/model/registry/registry.ts';
 import type {
   Consumer,
   CorsSettings,
   GatewayRule,
   MessageChanges,
-  Operation,
+  GatewayOperation,
   Rule,
   RuleCommon,
   RuleSet,
@@ -89,7 +89,7 @@ const ORIGINS = [
 ];
 
 /** Operations none of which matches what an earlier one of its method matches. */
-function operations(random: Random): Operation[] {
+function operations(random: Random): GatewayOperation[] {
   const taken = new Set<string>();
   const ids = random.shuffled(OPERATION_IDS);
   return random
@@ -287,8 +287,8 @@ const KINDS = [
 const ODD_IDENTITIES = [null, undefined, 7, 'ann', [], {}, ['ann'], { consumer: 7 }, { consumer: ['ann'] }];
 
 /** What an embedder may give as an identity: mostly a valid one. */
-export function generateIdentity(random: Random): Identity | null | undefined {
-  if (random.chance(0.1)) return random.pick(ODD_IDENTITIES) as unknown as Identity;
+export function generateIdentity(random: Random): RequestIdentity | null | undefined {
+  if (random.chance(0.1)) return random.pick(ODD_IDENTITIES) as unknown as RequestIdentity;
   const failure = random.chance(0.06)
     ? random.pick<unknown>([...IDENTITY_FAILURES, 'other', 7, '', false, 0])
     : random.pick([undefined, undefined, null]);
@@ -300,7 +300,7 @@ export function generateIdentity(random: Random): Identity | null | undefined {
     ...(random.chance(0.6)
       ? { scopes: random.pick<unknown>([SCOPES, ['read'], ['write', 'read'], [7, null], 'read', null]) }
       : {}),
-  } as unknown as Identity;
+  } as unknown as RequestIdentity;
 }
 
 /** A path below a gateway's base that one of its templates may match. */

@@ -4,15 +4,15 @@ import {
   IDENTITY_FAILURES,
   type IdentityFailure,
 } from '../../base/vocabulary/vocabulary.ts';
-import type { Identity } from '../../engine/evaluator/request.ts';
+import type { RequestIdentity } from '../../engine/evaluator/request.ts';
 
 /** PERF: one object for each failure; a flood of invalid credentials makes none. */
-const REFUSED: ReadonlyMap<IdentityFailure, Identity> = new Map(
+const REFUSED: ReadonlyMap<IdentityFailure, RequestIdentity> = new Map(
   IDENTITY_FAILURES.map((failure) => [failure, Object.freeze({ consumer: null, failure })]),
 );
 
 /** The identity of a request whose credentials are refused, or that has none. */
-export function refusedFor(failure: IdentityFailure): Identity {
+export function refusedFor(failure: IdentityFailure): RequestIdentity {
   return REFUSED.get(failure)!;
 }
 
@@ -26,7 +26,7 @@ export const TOKEN_VERIFIED: readonly CredentialKind[] = Object.freeze(['jwt'] a
 const BOTH_VERIFIED: readonly CredentialKind[] = Object.freeze(['api_key', 'jwt'] as const);
 
 /** What an API key and a token prove together: nothing, if one is invalid or they name different consumers. */
-export function joinIdentities(byKey: Identity, byToken: Identity): Identity {
+export function joinIdentities(byKey: RequestIdentity, byToken: RequestIdentity): RequestIdentity {
   if (byKey.consumer === null) return byKey;
   if (byToken.consumer === null) return byToken;
   if (byKey.consumer !== byToken.consumer) return refusedFor('conflict');

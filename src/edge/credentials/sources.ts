@@ -3,17 +3,11 @@
  * key and the token as texts, or why they are refused unread: one source has several values, or two sources differ.
  */
 
-import type { CredentialPlace, IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
+import type { CredentialSource, IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
 import type { CredentialsWanted } from '../../engine/evaluator/gateways.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { decodeQueryPart } from '../../engine/evaluator/values.ts';
 import type { RegisteredIssuer } from '../../engine/plan/registry.ts';
-
-/** A header, a query parameter or a cookie. Names of headers compare without case. */
-export interface CredentialSource {
-  readonly in: CredentialPlace;
-  readonly name: string;
-}
 
 /** The credentials of a request, not verified yet. */
 export interface FoundCredentials {

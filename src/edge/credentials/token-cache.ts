@@ -4,7 +4,7 @@
  * gateway that does not take this issuer, has none.
  */
 import type { IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
-import type { Identity } from '../../engine/evaluator/request.ts';
+import type { RequestIdentity } from '../../engine/evaluator/request.ts';
 import type { OpenedRegistry } from '../../engine/plan/open-registry.ts';
 import type { RegisteredIssuer } from '../../engine/plan/registry.ts';
 import { MAX_REFUSED, REFUSED_MS, TOKEN_OVERHEAD, VERIFIED_MS, VERIFIED_OCTETS } from './limits.ts';
@@ -12,7 +12,7 @@ import { MAX_REFUSED, REFUSED_MS, TOKEN_OVERHEAD, VERIFIED_MS, VERIFIED_OCTETS }
 /** A verdict, and from when until when it is true, milliseconds since the epoch. */
 interface CachedToken {
   readonly issuer: RegisteredIssuer;
-  readonly identity: Identity;
+  readonly identity: RequestIdentity;
   readonly from: number;
   readonly until: number;
   /** Its part of the bound of its cache. */
@@ -32,7 +32,7 @@ export interface TokenKey {
 /** A verified or refused token. */
 export interface TokenVerdict {
   readonly issuer: RegisteredIssuer;
-  readonly identity: Identity;
+  readonly identity: RequestIdentity;
   /** Milliseconds since the epoch: `exp` of a verified token. */
   readonly expiresAt: number;
   /** Characters of the token. */
@@ -41,7 +41,7 @@ export interface TokenVerdict {
 
 export interface TokenCache {
   /** The verdict about a token of one of the issuers; `null`: none is cached. */
-  find(key: TokenKey, issuers: readonly RegisteredIssuer[], now: number): Identity | null;
+  find(key: TokenKey, issuers: readonly RegisteredIssuer[], now: number): RequestIdentity | null;
   add(key: TokenKey, verdict: TokenVerdict, now: number): void;
   /** The result of the verification of the same signature that runs, else of the one that `start` starts. */
   join(key: TokenKey, issuer: RegisteredIssuer, start: () => SignatureResult): SignatureResult;

@@ -5,7 +5,7 @@
  */
 import { compactVerify, errors } from 'jose';
 import type { IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
-import type { Identity } from '../../engine/evaluator/request.ts';
+import type { RequestIdentity } from '../../engine/evaluator/request.ts';
 import type { OpenedRegistry } from '../../engine/plan/open-registry.ts';
 import type { RegisteredIssuer } from '../../engine/plan/registry.ts';
 import { isFailure, refusedFor, TOKEN_VERIFIED } from './identities.ts';
@@ -28,7 +28,7 @@ export interface TokenVerifier {
     token: FoundToken,
     registry: OpenedRegistry,
     options: VerificationTime,
-  ): Identity | Promise<Identity>;
+  ): RequestIdentity | Promise<RequestIdentity>;
 }
 
 export function createTokenVerifier(sha256: Sha256): TokenVerifier {
@@ -39,7 +39,7 @@ export function createTokenVerifier(sha256: Sha256): TokenVerifier {
     { text, issuers }: FoundToken,
     key: TokenKey,
     now: number,
-  ): Identity | Promise<Identity> {
+  ): RequestIdentity | Promise<RequestIdentity> {
     const read = readTokenText(text);
     if (read === null) return refusedFor('malformed');
     const claimed = claimedKey(read.header);
@@ -60,7 +60,7 @@ export function createTokenVerifier(sha256: Sha256): TokenVerifier {
   return {
     verify(token, registry, { now }) {
       if (token.text.length > MAX_TOKEN_OCTETS) return refusedFor('too_long');
-      const verifyDigest = (digest: Uint8Array): Identity | Promise<Identity> => {
+      const verifyDigest = (digest: Uint8Array): RequestIdentity | Promise<RequestIdentity> => {
         const key = { registry, digest };
         return cache.find(key, token.issuers, now) ?? verifyUncached(token, key, now);
       };
@@ -133,7 +133,7 @@ interface IdentityContext {
 }
 
 /** The identity that claims prove whose signature is verified. */
-function identityOf(claims: JsonMembers, { issuer, registry, now }: IdentityContext): Identity {
+function identityOf(claims: JsonMembers, { issuer, registry, now }: IdentityContext): RequestIdentity {
   const failure = claimsFailure(claims, issuer, now);
   if (failure !== null) return refusedFor(failure);
   const consumer = consumerOf(claims, issuer, registry);

@@ -4,7 +4,7 @@
  * sends, and logs none of it. Whether the consumer is enabled and may do this, the evaluator decides.
  */
 import type { CredentialsWanted } from '../../engine/evaluator/gateways.ts';
-import type { EdgeRequest, Identity } from '../../engine/evaluator/request.ts';
+import type { EdgeRequest, RequestIdentity } from '../../engine/evaluator/request.ts';
 import type { OpenedRegistry } from '../../engine/plan/open-registry.ts';
 import { joinIdentities, KEY_VERIFIED, refusedFor } from './identities.ts';
 import { MAX_KEY_OCTETS } from './limits.ts';
@@ -19,13 +19,17 @@ export interface CredentialVerifier {
     request: EdgeRequest,
     wanted: CredentialsWanted,
     options: VerificationTime,
-  ): Identity | Promise<Identity>;
+  ): RequestIdentity | Promise<RequestIdentity>;
 }
 
 export function createCredentialVerifier(sha256: Sha256): CredentialVerifier {
   const tokens = createTokenVerifier(sha256);
 
-  function verifyKey(key: string, registry: OpenedRegistry, now: number): Identity | Promise<Identity> {
+  function verifyKey(
+    key: string,
+    registry: OpenedRegistry,
+    now: number,
+  ): RequestIdentity | Promise<RequestIdentity> {
     if (key.length > MAX_KEY_OCTETS) return refusedFor('too_long');
     if (!isVisibleAscii(key)) return refusedFor('malformed');
     const digest = sha256(key);
@@ -71,7 +75,7 @@ function isVisibleAscii(text: string): boolean {
 }
 
 /** The key is found by its digest, so that how long it takes depends on nothing that a client can approach step by step. */
-function identityOfKey(digest: Uint8Array, registry: OpenedRegistry, now: number): Identity {
+function identityOfKey(digest: Uint8Array, registry: OpenedRegistry, now: number): RequestIdentity {
   const key = registry.key(digest);
   if (key === null) return refusedFor('unknown_key');
   if (key.expiresAt !== null && now >= key.expiresAt) return refusedFor('expired');

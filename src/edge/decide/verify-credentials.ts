@@ -2,7 +2,7 @@
  * Stage `verify credentials`. In: an identified request. Out: the request with the identity that its credentials prove, where a
  * gateway takes it. The identity is the edge's own finding: nothing in a message is read as one.
  */
-import type { Identity } from '../../engine/evaluator/request.ts';
+import type { RequestIdentity } from '../../engine/evaluator/request.ts';
 import { identifiedOf, type RequestContext, type StageResult } from './request-context.ts';
 
 /** PERF: returns a promise only for a token that was not verified a moment ago. */
@@ -17,7 +17,7 @@ export function verifyCredentials(context: RequestContext): StageResult {
     : storeIdentity(context, identity);
 }
 
-function storeIdentity(context: RequestContext, identity: Identity): null {
+function storeIdentity(context: RequestContext, identity: RequestIdentity): null {
   const identified = identifiedOf(context);
   context.identified = { ...identified, request: { ...identified.request, identity } };
   return null;

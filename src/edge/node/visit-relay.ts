@@ -4,7 +4,7 @@
  * batches of them; a batch of another process adds to the own counts.
  */
 import type { Logger } from 'pino';
-import type { BoundedCounters, RateKey, RateWindow } from '../../engine/evaluator/counters.ts';
+import type { BoundedCounters, RateKey, RateWindow } from '../../engine/rate-counters/counters.ts';
 import type { UsedProof } from '../answers/challenge/proof.ts';
 
 /** Hits of one key of a rate limit. */

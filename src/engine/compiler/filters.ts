@@ -5,7 +5,7 @@
 import { parseIpEntry } from '../../base/addresses/ip.ts';
 import { assert } from '../../base/diagnostics/assert.ts';
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
-import { gatewayPaths } from '../../rules/model/rules/gateway.ts';
+import { gatewayPaths } from '../../rules/model/gateway-paths.ts';
 import type { BotRouteRule, FingerprintRule, PathFilter, Rule } from '../../rules/model/types.ts';
 import { COUNTRY_WORDS, characterBit, LISTED, NONE } from '../plan/layout.ts';
 import { type PlanDraft, placeString, placeWords } from './draft.ts';

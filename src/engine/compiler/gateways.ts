@@ -10,7 +10,7 @@ import {
   UNKNOWN_OPERATION_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
 import { upstreamEntries } from '../../rules/model/rules/gateway.ts';
-import type { CorsSettings, GatewayRule, Operation } from '../../rules/model/types.ts';
+import type { CorsSettings, GatewayOperation, GatewayRule } from '../../rules/model/types.ts';
 import {
   CORS,
   decodeString,
@@ -73,7 +73,7 @@ function placeCors(draft: PlanDraft, cors: CorsSettings): number {
   ]);
 }
 
-function operationRow(draft: PlanDraft, operation: Operation): readonly number[] {
+function operationRow(draft: PlanDraft, operation: GatewayOperation): readonly number[] {
   const { operation_id = '', path, methods, scopes = [], tags = [], auth, source = 'manual' } = operation;
   return [
     placeString(draft.strings, operation_id),

@@ -4,7 +4,7 @@
  */
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import { FILTER, FLAG, NONE, SLOT } from '../plan/layout.ts';
-import type { RateResult } from './counters.ts';
+import type { RateResult } from '../rate-counters/counters.ts';
 import type { Decision, Effect } from './decision.ts';
 import { botOf, type Facts, OTHER_BOT } from './facts.ts';
 import { sourceOf } from './loaded.ts';

@@ -15,9 +15,9 @@ import {
 import { DEFAULT_CAPTCHA_TTL_SEC } from '../../base/vocabulary/limits.ts';
 import { CAPTCHA_FIELDS, META, type Plan, phaseStart, RATE_FIELDS, SLOT, typeIndex } from '../plan/layout.ts';
 import { openPlan } from '../plan/seal.ts';
+import { type Counters, createCounters } from '../rate-counters/counters.ts';
 import type { WafProgram } from '../waf/request/inspection.ts';
 import { createCandidates, gather } from './candidates.ts';
-import { type Counters, createCounters } from './counters.ts';
 import type { Decision, ErrorPageAnswer, RuleRef } from './decision.ts';
 import { type EdgeSettings, readEdgeSettings } from './edge-settings.ts';
 import { explainDecision, explainUnread } from './explain.ts';

@@ -8,7 +8,7 @@ import {
   CREDENTIAL_KINDS,
   CREDENTIAL_PLACES,
   type CredentialKind,
-  type CredentialPlace,
+  type CredentialSource,
   IDENTITY_FAILURES,
   type IdentityFailure,
   UNKNOWN_OPERATION_MODES,
@@ -19,13 +19,6 @@ import type { RegisteredIssuer } from '../plan/registry.ts';
 import type { Facts } from './facts.ts';
 import { type LoadedPlan, textOf, textsAt } from './loaded.ts';
 import { createRouter, type LoadedOperation, type PathOperations, type Router } from './operations.ts';
-
-/** Where a credential of a request may be. */
-export interface CredentialSource {
-  readonly in: CredentialPlace;
-  /** Of a header in lower case. */
-  readonly name: string;
-}
 
 /** What the credentials of a request are verified with. */
 export interface CredentialsWanted {

@@ -14,14 +14,14 @@ import { textOf } from './loaded.ts';
 import type { Context, Run } from './run.ts';
 
 /** The changes of one message so far. */
-export interface Section {
+export interface HeaderSection {
   readonly changes: HeaderChange[];
   /** Of names and values that are sent. */
   characters: number;
 }
 
 /** The changes of a message, after those that it has. */
-export function createSection(before: readonly HeaderChange[] | null = null): Section {
+export function createSection(before: readonly HeaderChange[] | null = null): HeaderSection {
   return { changes: before === null ? [] : [...before], characters: 0 };
 }
 
@@ -37,7 +37,7 @@ export function addRows(
   context: Context,
   run: Run,
   { at, first, count }: ChangeRows,
-  section: Section,
+  section: HeaderSection,
 ): void {
   for (let index = first; index < first + count; index++) {
     const change = changeAt(context, run, at + HEADERS_FIELDS.changes + index * HEADER_CHANGE.size);

@@ -9,6 +9,12 @@ export {
   type RegisteredUsagePlan,
 } from '../plan/open-registry.ts';
 export type { RegisteredIssuer } from '../plan/registry.ts';
+export {
+  type BoundedCounters,
+  type Counters,
+  type CountersOptions,
+  createCounters,
+} from '../rate-counters/counters.ts';
 export type {
   InspectionExclusion,
   WafFinding,
@@ -17,7 +23,6 @@ export type {
   WafProgram,
   WafSettings,
 } from '../waf/request/inspection.ts';
-export { type BoundedCounters, type Counters, type CountersOptions, createCounters } from './counters.ts';
 export type * from './decision.ts';
 export { createDomains, type Domains } from './domains.ts';
 export {

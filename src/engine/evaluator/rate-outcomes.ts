@@ -5,7 +5,7 @@
  */
 import { utf8Bytes } from '../../base/octets/octets.ts';
 import { xxhash32 } from '../../base/octets/xxhash32.ts';
-import type { Counters, RateKey, RateWindow } from './counters.ts';
+import type { Counters, RateKey, RateWindow } from '../rate-counters/counters.ts';
 import type { Decision } from './decision.ts';
 
 /** The state of one rate limit for the visitor of a request, the request included. */

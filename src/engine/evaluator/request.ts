@@ -6,7 +6,7 @@ import { utf8Bytes } from '../../base/octets/octets.ts';
 import type { CredentialKind, IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
 
 /** Whose request it is, as the embedder has verified its credentials (semantics §15). */
-export interface Identity {
+export interface RequestIdentity {
   /** The username of the consumer that the valid credentials name; `null`: they name none. */
   readonly consumer: string | null;
   /** Which kinds of credentials are valid; absent: those that the gateway demands. */
@@ -68,7 +68,7 @@ export interface EdgeRequest {
    */
   readonly cleared?: readonly string[] | undefined;
   /** Absent, `null`: no credentials were verified; a gateway that demands some refuses the request. */
-  readonly identity?: Identity | null | undefined;
+  readonly identity?: RequestIdentity | null | undefined;
 }
 
 // The body of a request as waf rules inspect it.

@@ -4,10 +4,10 @@
  */
 import type { RatePart } from '../../base/vocabulary/vocabulary.ts';
 import { FLAG, phaseStart as firstSlot, ruleTypeOf, SLOT } from '../plan/layout.ts';
+import type { Counters, RateResult, RateWindow } from '../rate-counters/counters.ts';
 import type { WafProgram } from '../waf/request/inspection.ts';
 import type { Pool, PoolState, Surroundings, TurnState } from './balancer.ts';
 import { type Candidates, nextCandidate, skipTo } from './candidates.ts';
-import type { Counters, RateResult, RateWindow } from './counters.ts';
 import type {
   Action,
   CacheDirective,

@@ -6,7 +6,7 @@
 import type { Plan } from '../plan/layout.ts';
 import { probeHost, probeNames, probePaths } from '../plan/probes.ts';
 import { openPlan } from '../plan/seal.ts';
-import { createCounters } from './counters.ts';
+import { createCounters } from '../rate-counters/counters.ts';
 import type { Decision } from './decision.ts';
 import { type EvaluatorOptions, loadPlan } from './evaluate.ts';
 import type { EdgeRequest } from './request.ts';

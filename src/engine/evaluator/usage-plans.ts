@@ -4,7 +4,7 @@
  * response states of it.
  */
 import { META } from '../plan/layout.ts';
-import { counterSpace, type RateKey, type RateResult, type RateWindow } from './counters.ts';
+import { counterSpace, type RateKey, type RateResult, type RateWindow } from '../rate-counters/counters.ts';
 import { ipOf } from './facts.ts';
 import type { GatewayVerdict } from './gateways.ts';
 import { textOf } from './loaded.ts';

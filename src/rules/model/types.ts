@@ -26,7 +26,7 @@ export type { Conditions, ValueCondition } from './conditions.ts';
 export type { Consumer, ConsumerKey } from './registry/consumer.ts';
 export type { TokenIssuer } from './registry/token-issuer.ts';
 export type { UsagePlan } from './registry/usage-plan.ts';
-export type { CorsSettings, Operation } from './rules/gateway.ts';
+export type { CorsSettings, GatewayOperation } from './rules/gateway.ts';
 export type { MessageChanges } from './rules/headers.ts';
 export type { PoolOrigin } from './rules/origin-pool.ts';
 export type {

@@ -3,7 +3,6 @@ import type { RuleType } from '../../base/vocabulary/vocabulary.ts';
 import { compile } from '../../engine/compiler/compile.ts';
 import { printFilter } from '../../engine/compiler/print.ts';
 import { type Printed, printFields } from '../../engine/compiler/rule-types.ts';
-import { createCounters } from '../../engine/evaluator/counters.ts';
 import type { RuleRef } from '../../engine/evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../engine/evaluator/evaluate.ts';
 import { isContentAddressed, refOfSlot } from '../../engine/evaluator/identity.ts';
@@ -20,6 +19,7 @@ import {
   SLOT,
 } from '../../engine/plan/layout.ts';
 import { openPlan, seal } from '../../engine/plan/seal.ts';
+import { createCounters } from '../../engine/rate-counters/counters.ts';
 import { listsOf } from '../../rules/model/list-names.ts';
 import { parseRule } from '../../rules/model/parse.ts';
 import type { RuleList, RuleSet } from '../../rules/model/types.ts';

@@ -4,7 +4,6 @@
  * rule depends on it.
  */
 import { BREACH_ACTIONS, FINGERPRINT_ACTIONS, type RuleType } from '../../base/vocabulary/vocabulary.ts';
-import { type Counters, createCounters, type RateWindow } from '../../engine/evaluator/counters.ts';
 import type { Decision, RuleRef } from '../../engine/evaluator/decision.ts';
 import { type PoolSettings, readEdgeSettings } from '../../engine/evaluator/edge-settings.ts';
 import type { Evaluator } from '../../engine/evaluator/evaluate.ts';
@@ -24,6 +23,7 @@ import {
   typeIndex,
 } from '../../engine/plan/layout.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
+import { type Counters, createCounters, type RateWindow } from '../../engine/rate-counters/counters.ts';
 import { MAX_REPEAT } from '../../rules/files/test-schema.ts';
 import type { RuleSet } from '../../rules/model/types.ts';
 import { type Assumption, refOf } from './document.ts';

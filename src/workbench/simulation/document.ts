@@ -4,7 +4,7 @@
  */
 import type { ActionMode, CacheMode, RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { Action, Effect } from '../../engine/evaluator/decision.ts';
-import type { Identity } from '../../engine/evaluator/request.ts';
+import type { RequestIdentity } from '../../engine/evaluator/request.ts';
 import type {
   CheckTrace,
   Phase,
@@ -59,7 +59,7 @@ export interface RequestNote {
   /** Solved challenges, `<type>/<id or key>`. */
   readonly cleared: readonly string[];
   /** Whose request it is; absent: no credentials were verified. */
-  readonly identity?: Identity;
+  readonly identity?: RequestIdentity;
   /** Requests that rate limits have counted before, by `rate_limit/<id or key>`. */
   readonly counted: Readonly<Record<string, number>>;
   /** RFC 3339, UTC. */

@@ -7,7 +7,7 @@ import { COUNTRIES, meantCountry } from '../../base/addresses/countries.ts';
 import { parseIp } from '../../base/addresses/ip.ts';
 import { MAX_ASN } from '../../base/vocabulary/limits.ts';
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
-import type { EdgeRequest, Identity } from '../../engine/evaluator/request.ts';
+import type { EdgeRequest, RequestIdentity } from '../../engine/evaluator/request.ts';
 import { nearest } from '../../rules/model/nearest.ts';
 
 /** The options that describe a request, named as commander names them. */
@@ -154,7 +154,11 @@ function checkFacts(flags: RequestFlags): string | null {
  * Reads whose request it is; `undefined`: no flag says. A claim that is given several times is a list. Credentials with claims or
  * scopes and without a consumer are those of a token that names none.
  */
-function readIdentity({ consumer, claim = [], scope = [] }: RequestFlags): Typed<Identity | undefined> {
+function readIdentity({
+  consumer,
+  claim = [],
+  scope = [],
+}: RequestFlags): Typed<RequestIdentity | undefined> {
   if (consumer === undefined && claim.length === 0 && scope.length === 0) return good(undefined);
   if (consumer === '') return bad('--consumer has no username');
   const claims: Headers = Object.create(null);

@@ -8,7 +8,7 @@ import { MAX_ASN } from '../../base/vocabulary/limits.ts';
 import { CREDENTIAL_KINDS, IDENTITY_FAILURES } from '../../base/vocabulary/vocabulary.ts';
 import type { Decision } from '../../engine/evaluator/decision.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
-import type { EdgeRequest, Identity } from '../../engine/evaluator/request.ts';
+import type { EdgeRequest, RequestIdentity } from '../../engine/evaluator/request.ts';
 import { sizeText } from '../../rules/files/size.ts';
 import { isMapping } from '../../rules/files/yaml.ts';
 import { nearest } from '../../rules/model/nearest.ts';
@@ -73,7 +73,7 @@ function isBot(value: unknown): boolean {
   return isText(value['kind']) && ['boolean', 'undefined'].includes(typeof value['verified']);
 }
 
-const IDENTITY: Readonly<Record<keyof Identity, (value: unknown) => boolean>> = {
+const IDENTITY: Readonly<Record<keyof RequestIdentity, (value: unknown) => boolean>> = {
   consumer: MAYBE_TEXT.accepts,
   verified: (value) => isTexts(value) && (value as string[]).every((kind) => isOneOf(CREDENTIAL_KINDS, kind)),
   claims: isMapping,
@@ -89,7 +89,9 @@ function isOneOf(list: readonly string[], value: unknown): boolean {
 function isIdentity(value: unknown): boolean {
   if (value === null) return true;
   if (!isMapping(value) || !Object.hasOwn(value, 'consumer')) return false;
-  return Object.entries(value).every(([name, field]) => IDENTITY[name as keyof Identity]?.(field) === true);
+  return Object.entries(value).every(
+    ([name, field]) => IDENTITY[name as keyof RequestIdentity]?.(field) === true,
+  );
 }
 
 /** The first mistake in the fields of a line; `null` when there is none. An absent field is unknown. */

@@ -3,7 +3,7 @@
  * `schema` are replaced; the others stay, and one of them takes the place of an operation of the document with its method and path.
  */
 import { z } from 'zod';
-import type { Operation } from '../../../rules/model/types.ts';
+import type { GatewayOperation } from '../../../rules/model/types.ts';
 import { joinOperations, operationPlaces } from '../../../rules/openapi/join-operations.ts';
 import type { SchemaOperation } from '../../../rules/openapi/path-items.ts';
 import type { ReadSchema, SchemaNote } from '../../compute/job.ts';
@@ -11,7 +11,7 @@ import type { ReadSchema, SchemaNote } from '../../compute/job.ts';
 /** What a document would change, or has changed. */
 export interface SchemaChanges {
   /** All operations of the gateway with those of the document. */
-  readonly operations: readonly Operation[];
+  readonly operations: readonly GatewayOperation[];
   /** `GET /orders` each, as `removed` and the others. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -22,7 +22,7 @@ export interface SchemaChanges {
 
 /** Compares the operations of a gateway with those of a document. */
 export function compareSchema(
-  before: readonly Operation[],
+  before: readonly GatewayOperation[],
   document: readonly SchemaOperation[],
 ): SchemaChanges {
   const others = before.filter(({ source }) => source !== 'schema');
@@ -38,7 +38,7 @@ export function compareSchema(
     return earlier !== undefined && contentOf(earlier) !== contentOf(one);
   });
   return {
-    operations: [...others, ...(taken as readonly Operation[])],
+    operations: [...others, ...(taken as readonly GatewayOperation[])],
     added: [...has].filter(([place]) => !had.has(place)).map(([, one]) => textOf(one)),
     removed: [...had].filter(([place]) => !has.has(place)).map(([, one]) => textOf(one)),
     changed: changed.map(([, one]) => textOf(one)),
@@ -47,7 +47,7 @@ export function compareSchema(
 }
 
 /** `GET /orders/{id}`. */
-function textOf({ methods, path }: Pick<Operation, 'methods' | 'path'>): string {
+function textOf({ methods, path }: Pick<GatewayOperation, 'methods' | 'path'>): string {
   return `${methods.join(',')} ${path}`;
 }
 
@@ -58,7 +58,7 @@ function contentOf({
   scopes = [],
   tags = [],
   auth,
-}: Operation | SchemaOperation): string {
+}: GatewayOperation | SchemaOperation): string {
   return JSON.stringify([operation_id ?? null, path, scopes, tags, auth ?? null]);
 }
 

@@ -27,10 +27,6 @@ const TIMES = { created_at: z.iso.datetime(), updated_at: z.iso.datetime() };
 export const CONSUMER = z
   .object({ ...IDS, ...documentFields(CONSUMER_FIELDS, 'answer'), ...TIMES })
   .meta({ id: 'Consumer' });
-/** The body of a new consumer. */
-const CONSUMER_CREATE = z
-  .object(documentFields(CONSUMER_FIELDS, 'request'))
-  .meta({ id: 'ConsumerCreate' });
 /** The body of a partial update of a consumer. */
 export const CONSUMER_UPDATE = z
   .object(documentFields(CONSUMER_FIELDS, 'update'))
@@ -40,10 +36,6 @@ export const CONSUMER_UPDATE = z
 export const USAGE_PLAN = z
   .object({ ...IDS, ...documentFields(USAGE_PLAN_FIELDS, 'answer'), ...TIMES })
   .meta({ id: 'UsagePlan' });
-/** The body of a new usage plan. */
-const USAGE_PLAN_CREATE = z
-  .object(documentFields(USAGE_PLAN_FIELDS, 'request'))
-  .meta({ id: 'UsagePlanCreate' });
 /** The body of a partial update of a usage plan. */
 export const USAGE_PLAN_UPDATE = z
   .object(documentFields(USAGE_PLAN_FIELDS, 'update'))
@@ -74,10 +66,6 @@ export const TOKEN_ISSUER = z
     ...TIMES,
   })
   .meta({ id: 'TokenIssuer' });
-/** The body of a new token issuer. */
-const TOKEN_ISSUER_CREATE = z
-  .object(documentFields(TOKEN_ISSUER_FIELDS, 'request'))
-  .meta({ id: 'TokenIssuerCreate' });
 /** The body of a partial update of a token issuer. */
 export const TOKEN_ISSUER_UPDATE = z
   .object(documentFields(TOKEN_ISSUER_FIELDS, 'update'))

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { typePath } from '../../../base/vocabulary/vocabulary.ts';
 import { RULE_FORMS } from '../../../rules/model/rule.ts';
-import type { Operation as GatewayOperation } from '../../../rules/model/types.ts';
+import type { GatewayOperation } from '../../../rules/model/types.ts';
 import { MAX_SCHEMA_OCTETS } from '../../../rules/openapi/limits.ts';
 import type { ReadSchema } from '../../compute/job.ts';
 import type { GatewaySchemaHead } from '../../store/repositories/gateway-schemas.ts';

@@ -8,7 +8,7 @@ import { LOGGED_HEADERS } from '../../../base/http/secret-names.ts';
 import { type GatewayOutcome, type HeaderChange, originText } from '../../../engine/evaluator/decision.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import type { Decision, EdgeRequest, Match, Uninspected } from '../../../engine/evaluator/index.ts';
-import { bodyOf, type Identity } from '../../../engine/evaluator/request.ts';
+import { bodyOf, type RequestIdentity } from '../../../engine/evaluator/request.ts';
 import type { Exchange } from '../../decide/exchange.ts';
 import type { UnservedHost, UnservedReason } from '../../decide/unserved.ts';
 import type { Unenforced } from '../../decide/verdict.ts';
@@ -276,7 +276,7 @@ function logRequest(request: EdgeRequest, secrets: ReadonlySet<string>): Request
 }
 
 /** Whose request it is, without the claims of its token, which may name a person; `null`: no credentials were verified. */
-function loggedIdentity(identity: EdgeRequest['identity']): Identity | null {
+function loggedIdentity(identity: EdgeRequest['identity']): RequestIdentity | null {
   if (identity === undefined || identity === null) return null;
   const { consumer, verified, scopes, failure } = identity;
   return {

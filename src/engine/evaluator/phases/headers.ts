@@ -5,7 +5,7 @@
 import { HEADER_OPS, type HeaderSide } from '../../../base/vocabulary/vocabulary.ts';
 import { HEADER_CHANGE, HEADERS_FIELDS, SLOT, typeIndex } from '../../plan/layout.ts';
 import { listText, type RuleExplanation } from '../checks.ts';
-import { addRows, createSection, type Section } from '../header-changes.ts';
+import { addRows, createSection, type HeaderSection } from '../header-changes.ts';
 import { textOf } from '../loaded.ts';
 import { acts, type Context, nextMatch, type Run, record, slotWord } from '../run.ts';
 
@@ -30,7 +30,7 @@ export function headers(context: Context, run: Run): false {
 interface RuleSide {
   readonly slot: number;
   readonly side: HeaderSide;
-  readonly section: Section;
+  readonly section: HeaderSection;
 }
 
 function addChanges(context: Context, run: Run, { slot, side, section }: RuleSide): void {

@@ -11,8 +11,13 @@ import {
   SLOT,
   typeIndex,
 } from '../../plan/layout.ts';
+import {
+  counterSpace,
+  type RateKey,
+  type RateResult,
+  type RateWindow,
+} from '../../rate-counters/counters.ts';
 import type { RuleExplanation, RuleReason, Settled } from '../checks.ts';
-import { counterSpace, type RateKey, type RateResult, type RateWindow } from '../counters.ts';
 import type { Decision, Effect } from '../decision.ts';
 import { type Facts, ipOf, isEdgeOwn } from '../facts.ts';
 import { isCleared, keyOfSlot } from '../identity.ts';

@@ -25,7 +25,7 @@ import {
   OPERATION_SOURCES,
   UNKNOWN_OPERATION_MODES,
 } from '../../../base/vocabulary/vocabulary.ts';
-import { hostRule, type PathFilter, type RuleOf } from '../common.ts';
+import { hostRule, type RuleOf } from '../common.ts';
 import { judgeCookieName, judgeHeaderName } from '../conditions.ts';
 import { checked, filledText, flag, integer, list, TOKEN, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues, type Stored } from '../form.ts';
@@ -92,7 +92,7 @@ const OPERATION_FIELDS = {
 };
 
 /** An operation as it is stored. */
-export type Operation = Stored<typeof OPERATION_FIELDS>;
+export type GatewayOperation = Stored<typeof OPERATION_FIELDS>;
 
 const NO_METHOD: Problem = {
   code: 'too_few',
@@ -427,9 +427,3 @@ export const gatewayForm = hostRule({
 
 /** A stored rule of the type. */
 export type GatewayRule = RuleOf<typeof gatewayForm>;
-
-/** The path filter that a base path makes. */
-export function gatewayPaths({ base_path }: Pick<GatewayRule, 'base_path'>): PathFilter {
-  const path_includes = base_path === '/' ? ['/*'] : [base_path, `${base_path}/*`];
-  return { path_match_type: 'wildcard', path_includes, path_excludes: [] };
-}

@@ -7,7 +7,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../../../../src/base/platform/cryptography.ts';
 import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
-import type { Identity } from '../../../../src/engine/evaluator/request.ts';
+import type { RequestIdentity } from '../../../../src/engine/evaluator/request.ts';
 import type { OpenedRegistry } from '../../../../src/engine/plan/open-registry.ts';
 import {
   type AnyIssuer,
@@ -34,7 +34,7 @@ function judge(
   token: string,
   issuers: readonly AnyIssuer[] = [LOGIN],
   registry: OpenedRegistry = REGISTRY,
-): Identity | Promise<Identity> {
+): RequestIdentity | Promise<RequestIdentity> {
   const { verify } = createCredentialVerifier(sha256);
   const wanted = wantedOf(registry, issuers);
   return verify(requestOf({ authorization: `Bearer ${token}` }), wanted, { now: NOW });
@@ -366,7 +366,7 @@ describe('JSON that parsers read differently (RFC 8725 §2.6)', () => {
 });
 
 describe('large tokens', () => {
-  const timed = async (token: string): Promise<Identity> => {
+  const timed = async (token: string): Promise<RequestIdentity> => {
     const began = performance.now();
     const identity = await judge(token);
     // Against quadratic time alone: the slowest takes milliseconds.

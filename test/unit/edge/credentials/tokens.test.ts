@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../../../../src/base/platform/cryptography.ts';
 import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
-import type { Identity } from '../../../../src/engine/evaluator/request.ts';
+import type { RequestIdentity } from '../../../../src/engine/evaluator/request.ts';
 import {
   type AnyIssuer,
   claimsFor,
@@ -27,7 +27,7 @@ const REGISTRY = registryOf({ keys: { 'key-of-shop': 'shop', 'key-of-lab': 'lab'
 function judge(
   token: string,
   { issuers = [LOGIN], now = NOW, headers = {} }: Judging = {},
-): Identity | Promise<Identity> {
+): RequestIdentity | Promise<RequestIdentity> {
   const { verify } = createCredentialVerifier(sha256);
   const wanted = wantedOf(REGISTRY, issuers, [{ in: 'header', name: 'X-Key' }]);
   return verify(requestOf({ authorization: `Bearer ${token}`, ...headers }), wanted, { now });

@@ -1,7 +1,11 @@
 /** Hits and proofs of a process that drains are sent to the next one, within a bound. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createVisitRelay, type VisitRelay, type Visits } from '../../../../src/edge/node/visit-relay.ts';
-import { createCounters, type RateKey, type RateWindow } from '../../../../src/engine/evaluator/counters.ts';
+import {
+  createCounters,
+  type RateKey,
+  type RateWindow,
+} from '../../../../src/engine/rate-counters/counters.ts';
 
 const WINDOW: RateWindow = { slot: 1, capacity: 5, doubled: false, windowMs: 3_600_000, perPath: true };
 

@@ -7,9 +7,9 @@ import { createReplay } from '../../../../src/cli/replay/replay.ts';
 import { loggedDecision } from '../../../../src/edge/proxy/log/line.ts';
 import { createDomainPools } from '../../../../src/edge/proxy/origin/pool-health.ts';
 import { compile, seal } from '../../../../src/engine/compiler/index.ts';
-import { createCounters } from '../../../../src/engine/evaluator/counters.ts';
 import { refText } from '../../../../src/engine/evaluator/identity.ts';
 import { type Decision, type EvaluatorOptions, loadPlan } from '../../../../src/engine/evaluator/index.ts';
+import { createCounters } from '../../../../src/engine/rate-counters/counters.ts';
 import { readEdgeFile } from '../../../../src/rules/files/edge-file.ts';
 
 const HEAD = `domain: example.com

@@ -26,8 +26,8 @@ import {
   readNewest,
   setNow,
   stamp,
-} from './counters/layout.ts';
-import { type Judgement, judgeRing, judgeSlices, type MutableRateResult } from './counters/logs.ts';
+} from './layout.ts';
+import { type Judgement, judgeRing, judgeSlices, type MutableRateResult } from './logs.ts';
 import {
   changePlaces,
   createShape,
@@ -39,11 +39,11 @@ import {
   pageOf,
   placeOf,
   placesTaken,
-} from './counters/pages.ts';
-import { EntryStore, MIN_BYTES } from './counters/store.ts';
+} from './pages.ts';
+import { EntryStore, MIN_BYTES } from './store.ts';
 
-export { counterSpace } from './counters/layout.ts';
-export type { MutableRateResult, RateResult } from './counters/logs.ts';
+export { counterSpace } from './layout.ts';
+export type { MutableRateResult, RateResult } from './logs.ts';
 
 /**
  * What a rule counts; one object per rule, immutable. A window with other numbers is another window, whose keys start

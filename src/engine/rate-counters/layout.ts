@@ -14,7 +14,7 @@
  * with 64 bits the odds that any two of a million visitors share a counter are one in 37 million. Above 262,142
  * requests a window (per path, else 1,048,574) it has only the 2 to 19 bits that are spare, at worst none.
  */
-import { MAX_EXACT_WINDOW, WINDOW_SLICES } from '../../../base/vocabulary/limits.ts';
+import { MAX_EXACT_WINDOW, WINDOW_SLICES } from '../../base/vocabulary/limits.ts';
 
 /** Words of the common head. */
 export const HASH = 0;

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import {
-  absorb,
-  absorbText,
-  begin,
-  createHashState,
-  finish,
-  layoutOf,
-} from '../../../../src/engine/evaluator/counters/layout.ts';
-import {
   type BoundedCounters,
   counterSpace,
   createCounters,
   type MutableRateResult,
   type RateKey,
   type RateWindow,
-} from '../../../../src/engine/evaluator/counters.ts';
+} from '../../../../src/engine/rate-counters/counters.ts';
+import {
+  absorb,
+  absorbText,
+  begin,
+  createHashState,
+  finish,
+  layoutOf,
+} from '../../../../src/engine/rate-counters/layout.ts';
 
 const MINUTE = 60_000;
 const NOON = 1_784_030_400_000;

@@ -3,7 +3,7 @@
  * counters. Out: octets of one version, which counters of the same bound take before their first request. Not a part of the
  * evaluator's bundle, since pages and Workers hand nothing over.
  */
-import type { BoundedCounters } from '../counters.ts';
+import type { BoundedCounters } from './counters.ts';
 import { HOLDER_LAYOUT, layoutOfId } from './layout.ts';
 import { createShape, type EntryShape } from './pages.ts';
 

@@ -1,13 +1,13 @@
 /** Saved rate counters: restored ones count on as if nothing had happened, or not at all. */
 import { describe, expect, test } from 'vitest';
-import { restoreCounters, saveCounters } from '../../../../../src/engine/evaluator/counters/saved.ts';
 import {
   type BoundedCounters,
   createCounters,
   type RateKey,
   type RateWindow,
-} from '../../../../../src/engine/evaluator/counters.ts';
-import { type Random, seeded } from '../../../../support/generate-random.ts';
+} from '../../../../src/engine/rate-counters/counters.ts';
+import { restoreCounters, saveCounters } from '../../../../src/engine/rate-counters/saved.ts';
+import { type Random, seeded } from '../../../support/generate-random.ts';
 
 const NOON = 1_784_030_400_000;
 /** Little enough for evictions, and for pages that are dropped. */

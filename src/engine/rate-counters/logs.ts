@@ -2,7 +2,7 @@
  * The logs of a counter key: its newest hits one by one, or their number in each sixteenth of the window. In: a hit.
  * Out: the result of counting it.
  */
-import { WINDOW_SLICES } from '../../../base/vocabulary/limits.ts';
+import { WINDOW_SLICES } from '../../base/vocabulary/limits.ts';
 import {
   type Clock,
   FINE,
