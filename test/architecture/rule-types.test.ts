@@ -43,7 +43,10 @@ const OTHERS: Readonly<Record<string, string>> = {
   'edge/node/plan-source.ts':
     'warns about waf, country, JA4H and headers rules that the node or agent cannot carry out',
   'edge/proxy/origin/failover.ts': 'a pool has further origins to try',
-  'engine/compiler/filters.ts': 'a list of targets is the path filter of a redirect',
+  'engine/compiler/draft.ts':
+    'gateways are in the order of their base paths, in a part of a plan of their own',
+  'engine/compiler/filters.ts':
+    'a list of targets is the path filter of a redirect, a base path that of a gateway',
   'engine/counts/shadow-changes.ts': 'an effect of that name',
   'engine/evaluator/decision.ts': 'an effect and sources of origins of that name',
   'engine/evaluator/edge-settings.ts': 'probes and ejection of pools',
@@ -51,7 +54,9 @@ const OTHERS: Readonly<Record<string, string>> = {
   'engine/evaluator/explain.ts': 'the phase in which the edge answers its own paths',
   'engine/evaluator/predicates.ts': 'the column of bot kinds is also that of fingerprints',
   'engine/evaluator/trace.ts': 'routes and pools share a phase',
+  'engine/plan/layout.ts': 'the number of a type that was added between others',
   'page/panel/page/views/trace.ts': 'the phase of error pages has no outcome of its own',
+  'rules/files/edge-gateways.ts': 'gateways are a list of their own in edge files',
   'rules/files/edge-schema.ts': 'examples of the schema',
   'rules/files/print-edge.ts': 'origins of a pool are printed as rows',
   'rules/model/groups.ts': 'the types whose rules insert groups of their path patterns',

@@ -5,8 +5,8 @@
 import type {
   Consumer,
   CorsSettings,
-  GatewayRule,
   GatewayOperation,
+  GatewayRule,
   Rule,
   UsagePlan,
 } from '../../src/rules/model/types.ts';

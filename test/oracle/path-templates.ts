@@ -45,7 +45,10 @@ function compare(a: readonly Segment[], b: readonly Segment[]): number {
 }
 
 /** The operations of the most literal template that matches a path, in their order; empty: none does. */
-export function operationsAt(operations: readonly GatewayOperation[], path: string): readonly GatewayOperation[] {
+export function operationsAt(
+  operations: readonly GatewayOperation[],
+  path: string,
+): readonly GatewayOperation[] {
   const segments = path.split('/').slice(1);
   const found = operations
     .map((operation) => ({ operation, template: segmentsOf(operation.path) }))

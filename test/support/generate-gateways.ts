@@ -9,9 +9,9 @@ import type { Registry } from '../../src/rules/model/registry/registry.ts';
 import type {
   Consumer,
   CorsSettings,
+  GatewayOperation,
   GatewayRule,
   MessageChanges,
-  GatewayOperation,
   Rule,
   RuleCommon,
   RuleSet,

@@ -9585,7 +9585,7 @@ export interface components {
                 readonly x?: string;
                 /** @description coordinate as base64url, of kind EC */
                 readonly y?: string;
-                /** @description modulus as base64url, of kind RSA */
+                /** @description modulus as base64url, of kind RSA, 2,048 bits or more */
                 readonly n?: string;
                 /** @description exponent as base64url, of kind RSA */
                 readonly e?: string;
@@ -9680,7 +9680,7 @@ export interface components {
                 readonly x?: string;
                 /** @description coordinate as base64url, of kind EC */
                 readonly y?: string;
-                /** @description modulus as base64url, of kind RSA */
+                /** @description modulus as base64url, of kind RSA, 2,048 bits or more */
                 readonly n?: string;
                 /** @description exponent as base64url, of kind RSA */
                 readonly e?: string;
@@ -20205,7 +20205,7 @@ export interface operations {
                         readonly x?: string;
                         /** @description coordinate as base64url, of kind EC */
                         readonly y?: string;
-                        /** @description modulus as base64url, of kind RSA */
+                        /** @description modulus as base64url, of kind RSA, 2,048 bits or more */
                         readonly n?: string;
                         /** @description exponent as base64url, of kind RSA */
                         readonly e?: string;

@@ -16,7 +16,7 @@ import {
   TOKEN_ALGORITHMS,
   type TokenAlgorithm,
 } from '../../../base/vocabulary/vocabulary.ts';
-import { shownAs } from '../fields.ts';
+import { shownAs, text } from '../fields.ts';
 import type { Problem } from '../report.ts';
 
 /** Octets of a coordinate, by curve. */
@@ -173,15 +173,34 @@ export function publicJwk(): z.ZodType<PublicJwk> {
     });
     return z.NEVER;
   });
+  const part = (of: string, example: string) =>
+    text(MAX_ENTRY_CHARACTERS)
+      .optional()
+      .describe(of)
+      .meta({ examples: [example] });
   const shown = z.object({
-    kty: z.enum(['EC', 'RSA', 'OKP']).describe('kind of the key'),
-    crv: z.enum(['P-256', 'P-384', 'Ed25519']).optional().describe('curve, of kinds EC and OKP'),
-    x: z.string().optional().describe('coordinate as base64url, of kinds EC and OKP'),
-    y: z.string().optional().describe('coordinate as base64url, of kind EC'),
-    n: z.string().optional().describe('modulus as base64url, of kind RSA'),
-    e: z.string().optional().describe('exponent as base64url, of kind RSA'),
-    kid: z.string().optional().describe('name of the key in tokens'),
-    alg: z.enum(TOKEN_ALGORITHMS).optional().describe('the one algorithm that the key is for'),
+    kty: z
+      .enum(['EC', 'RSA', 'OKP'])
+      .describe('kind of the key')
+      .meta({ examples: ['OKP'] }),
+    crv: z
+      .enum(['P-256', 'P-384', 'Ed25519'])
+      .optional()
+      .describe('curve, of kinds EC and OKP')
+      .meta({ examples: ['Ed25519'] }),
+    x: part('coordinate as base64url, of kinds EC and OKP', '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'),
+    y: part('coordinate as base64url, of kind EC', 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0'),
+    n: part(
+      'modulus as base64url, of kind RSA, 2,048 bits or more',
+      'sXchDaQebHnPiGvyDOAT4saGEUetSyo9MKLOoWFsueri',
+    ),
+    e: part('exponent as base64url, of kind RSA', 'AQAB'),
+    kid: part('name of the key in tokens', '2026-11'),
+    alg: z
+      .enum(TOKEN_ALGORITHMS)
+      .optional()
+      .describe('the one algorithm that the key is for')
+      .meta({ examples: ['EdDSA'] }),
   });
   return shownAs(schema, () => shown) as unknown as z.ZodType<PublicJwk>;
 }

@@ -36,8 +36,13 @@ function judgeUsername(name: string): Problem | null {
 
 /** Fields of a place of a credential. */
 const SOURCE = {
-  in: z.enum(CREDENTIAL_PLACES).describe('part of the request that has the credential'),
-  name: filledText(MAX_VALUE_NAME_CHARACTERS).describe('name of the header, query parameter or cookie'),
+  in: z
+    .enum(CREDENTIAL_PLACES)
+    .describe('part of the request that has the credential')
+    .meta({ examples: ['header'] }),
+  name: filledText(MAX_VALUE_NAME_CHARACTERS)
+    .describe('name of the header, query parameter or cookie')
+    .meta({ examples: ['Authorization'] }),
 };
 
 /** Names of these fields, for suggestions. */

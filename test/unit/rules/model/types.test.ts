@@ -23,6 +23,7 @@ const UNSTORED = [
   'target_mode',
   'targets',
   'request',
+  ...['default_plan', 'cors', 'upstream_headers'],
 ];
 
 describe('what the forms produce', () => {

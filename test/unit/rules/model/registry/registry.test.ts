@@ -90,7 +90,7 @@ describe('objects of a registry', () => {
       'duplicate_name token_issuers[1].name',
       'duplicate_consumer consumers[1].username',
       'duplicate_consumer consumers[2].custom_id',
-      'duplicate_key consumers[2].keys[0].sha256',
+      'duplicate_hash consumers[2].keys[0].sha256',
     ]);
   });
 
