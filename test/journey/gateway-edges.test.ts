@@ -21,7 +21,7 @@ import {
 } from '../support/gateway-edges.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { missingProgram, requires } from '../support/requires.ts';
-import { makeKey, signHmac, signToken } from '../support/tokens.ts';
+import { makeKey, partOf, signHmac, signToken } from '../support/tokens.ts';
 
 const keyOf = (name: string): string => `epk_${name}`.padEnd(47, 'x');
 const listed = (name: string, more: object = {}) => ({ sha256: sha256Hex(keyOf(name)), ...more });
@@ -141,13 +141,7 @@ const REFUSED: readonly Case[] = [
       ),
     ),
   ],
-  [
-    'a token without a signature',
-    '/v1/orders',
-    bearer(
-      `${tokenOf().split('.')[1] === undefined ? '' : Buffer.from('{"alg":"none"}').toString('base64url')}.${tokenOf().split('.')[1]}.`,
-    ),
-  ],
+  ['a token without a signature', '/v1/orders', bearer(`${partOf({ alg: 'none' })}.${partOf(claims())}.`)],
   [
     'a token signed with another key of the same kid',
     '/v1/orders',
@@ -261,7 +255,7 @@ describe.each(EDGES)('%s', (_name, start, missing) => {
       }
       const expected = path.startsWith('/both') ? 'forged' : 'acme';
       expect([headers['x-consumer'], headers['x-api-key']]).toEqual([expected, undefined]);
-      expect(JSON.stringify(edge.reached)).not.toContain('epk_');
+      expect(JSON.stringify([url, headers])).not.toContain('epk_');
     });
 
     test('removes a key among cookies, and the cookies of the edge', async () => {
@@ -323,7 +317,7 @@ describe.each(EDGES)('%s', (_name, start, missing) => {
       expectProblem(edge, over, [429, 'Too Many Requests', 'the usage plan allows no more requests now']);
       expect(Number(over.headers['retry-after'])).toBeGreaterThan(0);
       expect(over.headers['ratelimit']).toMatch(/r=0/);
-      expect(over.headers['ratelimit-policy']).toMatch(/q=1;w=600|w=600/);
+      expect(over.headers['ratelimit-policy']).toMatch(/q=1;w=600/);
     });
 
     test('answers preflights, and lets pages of a listed origin read answers and responses', async () => {

@@ -1,8 +1,10 @@
 /** Every kind of edge with one edge file that has gateways, each before an application of its own, asked over sockets. */
+import { randomBytes } from 'node:crypto';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { Readable } from 'node:stream';
 import type { JsonObject } from '@bufbuild/protobuf';
+import { createChallenges } from '../../src/edge/answers/challenge/challenge.ts';
 import type { EdgeVerdict } from '../../src/edge/decide/verdict.ts';
 import { createEdge as createFetchEdge } from '../../src/edge/middleware/fetch/index.ts';
 import { compileEdge } from '../../src/edge/middleware/node/edge-input.ts';
@@ -108,7 +110,9 @@ export async function http2Edge(fileFor: FileFor): Started {
 
 async function tlsNode(fileFor: FileFor) {
   const { origin, bytes, reached } = await place(fileFor);
-  const node = await startTlsNode({ names: [GATEWAY_HOST], originPort: origin.port });
+  const secret = randomBytes(32);
+  const challenges = createChallenges({ secrets: () => ({ current: secret, previous: [] }), cost: 20 });
+  const node = await startTlsNode({ names: [GATEWAY_HOST], originPort: origin.port, challenges });
   const entry = { revision: 2, digest: 'e'.repeat(64), purgeEpoch: 0, read: () => bytes };
   node.node.plans.set(GATEWAY_HOST, entry);
   const { entries, faults } = node;
