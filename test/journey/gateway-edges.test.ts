@@ -239,6 +239,15 @@ describe.each(EDGES)('%s', (_name, start, missing) => {
       expect(answer.headers['www-authenticate']).toBe('ApiKey realm="orders", Bearer realm="orders"');
     });
 
+    test('refuses two Authorization headers', async () => {
+      if (edge.doubled === null) return;
+      const answer = await ask('/v1/orders', {
+        headers: { authorization: [`Bearer ${tokenOf()}`, `Bearer ${tokenOf()}`] },
+      });
+      expect(answer.status).toBe(edge.doubled);
+      expect(edge.reached).toEqual([]);
+    });
+
     test('refuses one of two kinds where all are required', async () => {
       expectProblem(edge, await ask('/both', bearer(tokenOf())), UNAUTHORIZED);
       expectProblem(edge, await ask('/both', { headers: { 'x-api-key': keyOf('acme') } }), UNAUTHORIZED);

@@ -40,6 +40,8 @@ export interface EdgeAbilities {
   readonly rewrite: boolean;
   /** Answers 2xx of its own; else they are 403. */
   readonly ownSuccess: boolean;
+  /** The status of a request with two Authorization headers; a `Request` has them as one. `null`: no client of Node sends them. */
+  readonly doubled: 400 | 401 | null;
 }
 
 /** An edge before an application that answers 200. */
@@ -69,7 +71,7 @@ function compiled(text: string): Compiled {
   return { ruleSet: result.ruleSet, bytes: seal(result.plan, { revision: 2 }) };
 }
 
-const ALL: EdgeAbilities = { request: true, response: true, rewrite: true, ownSuccess: true };
+const ALL: EdgeAbilities = { request: true, response: true, rewrite: true, ownSuccess: true, doubled: 400 };
 
 function lastUnenforced(entries: readonly RequestLogEntry[]): readonly string[] {
   return entries.at(-1)?.unenforced ?? [];
@@ -100,6 +102,7 @@ export async function http2Edge(fileFor: FileFor): Started {
   });
   return {
     ...edge,
+    doubled: null,
     ask: (path, sent) => askHttp2(session, path, sent),
     async close() {
       session.destroy();
@@ -159,7 +162,7 @@ export async function nginxEdge(fileFor: FileFor): Started {
   const proxy = await startNginx({ path: door.path, origin: origin.port });
   const { journal, faults } = door;
   return {
-    ...{ request: false, response: false, rewrite: true, ownSuccess: true },
+    ...{ request: false, response: false, rewrite: true, ownSuccess: true, doubled: 400 },
     ...{ reached, entries: journal, faults },
     ask: (path, sent) => ask(proxy.port, path, { from: null, ...sent }),
     unenforced: () => lastUnenforced(journal),
@@ -182,7 +185,7 @@ export async function haproxyEdge(fileFor: FileFor): Started {
   });
   const { journal, faults } = agent;
   return {
-    ...{ request: false, response: false, rewrite: true, ownSuccess: true },
+    ...{ request: false, response: false, rewrite: true, ownSuccess: true, doubled: 400 },
     ...{ reached, entries: journal, faults },
     ask: (path, sent) => ask(proxy.port, path, { from: null, ...sent }),
     unenforced: () => lastUnenforced(journal),
@@ -202,7 +205,7 @@ export async function envoyHttpEdge(fileFor: FileFor): Started {
   const reached: Reached[] = [];
   const { journal, faults } = door;
   return {
-    ...{ request: false, response: false, rewrite: false, ownSuccess: false },
+    ...{ request: false, response: false, rewrite: false, ownSuccess: false, doubled: 400 },
     ...{ reached, entries: journal, faults },
     async ask(path, sent = {}) {
       const { method = 'GET', headers = {} } = sent;
@@ -366,7 +369,7 @@ export async function fetchMiddleware(fileFor: FileFor): Started {
   const { port, close } = await listenLocally(server);
   return {
     ...ALL,
-    ...{ reached, entries: null, faults, close },
+    ...{ doubled: 401, reached, entries: null, faults, close },
     ask: (path, sent) => ask(port, path, { from: null, ...sent }),
     unenforced: () => verdicts.at(-1)?.unenforced ?? [],
   };

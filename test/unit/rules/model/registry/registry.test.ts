@@ -90,7 +90,7 @@ describe('objects of a registry', () => {
       'duplicate_name token_issuers[1].name',
       'duplicate_consumer consumers[1].username',
       'duplicate_consumer consumers[2].custom_id',
-      'duplicate_key consumers[2].keys[0].sha256',
+      'duplicate_hash consumers[2].keys[0].sha256',
     ]);
   });
 
@@ -148,6 +148,16 @@ describe('a token issuer', () => {
       'a header of no name',
       { sources: [{ in: 'header', name: 'a b' }] },
       'invalid_token token_issuers[0].sources[0]',
+    ],
+    [
+      'a header that is logged',
+      { sources: [{ in: 'header', name: 'Referer' }] },
+      'reserved_header token_issuers[0].sources[0]',
+    ],
+    [
+      'a header that has several credentials',
+      { sources: [{ in: 'header', name: 'Cookie' }] },
+      'reserved_header token_issuers[0].sources[0]',
     ],
   ] as const)('refuses %s', (_, fields, mistake) => {
     const [first = ''] = ofIssuer(fields);
