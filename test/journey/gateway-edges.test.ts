@@ -8,9 +8,9 @@ import { decisionLine } from '../../src/edge/proxy/log/line.ts';
 import type { Answer, Sent } from '../support/ask.ts';
 import {
   envoyGrpcEdge,
-  envoyHttpEdge,
   type FileFor,
   fetchMiddleware,
+  forwardAuthEdge,
   GATEWAY_HOST,
   type GatewayEdge,
   haproxyEdge,
@@ -182,7 +182,9 @@ const EDGES: readonly [
   ['a node over HTTP/2', http2Edge, OPENSSL_MISSING],
   ['an agent behind nginx', nginxEdge, NGINX],
   ['an agent behind HAProxy', haproxyEdge, HAPROXY],
-  ['an agent behind ext_authz over HTTP', envoyHttpEdge, null],
+  ['an agent behind ext_authz over HTTP', forwardAuthEdge('envoy'), null],
+  ['an agent that Traefik asks', forwardAuthEdge('traefik'), null],
+  ['an agent that Caddy asks', forwardAuthEdge('caddy'), null],
   ['an agent behind ext_authz over gRPC', envoyGrpcEdge, null],
   ['the Node middleware', nodeMiddleware, null],
   ['the fetch middleware', fetchMiddleware, null],
@@ -246,6 +248,18 @@ describe.each(EDGES)('%s', (_name, start, missing) => {
       });
       expect(answer.status).toBe(edge.doubled);
       expect(edge.reached).toEqual([]);
+    });
+
+    test('refuses a WebSocket without credentials', async () => {
+      // HTTP/2 has no such request.
+      if (edge.doubled === null) return;
+      const answer = await ask('/v1/orders', {
+        headers: {
+          ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
+          'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+        },
+      });
+      expectProblem(edge, answer, UNAUTHORIZED);
     });
 
     test('refuses one of two kinds where all are required', async () => {

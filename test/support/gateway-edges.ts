@@ -198,8 +198,15 @@ export async function haproxyEdge(fileFor: FileFor): Started {
   };
 }
 
-/** Envoy's HTTP filter, in whose place the test asks the HTTP door and does what Envoy does with the response. */
-export async function envoyHttpEdge(fileFor: FileFor): Started {
+/** The proxies that ask the HTTP door and pass its response on, in whose place the test asks. */
+type Asking = 'envoy' | 'traefik' | 'caddy';
+
+/** Starts Envoy's HTTP filter, or one of the others: the test does what it does with a response of the door. */
+export function forwardAuthEdge(proxy: Asking): (fileFor: FileFor) => Started {
+  return (fileFor) => startForwardAuth(proxy, fileFor);
+}
+
+async function startForwardAuth(proxy: Asking, fileFor: FileFor): Started {
   const { origin, bytes } = await place(fileFor);
   const door = await openTestDoor({ plans: [bytes] });
   const reached: Reached[] = [];
@@ -209,10 +216,10 @@ export async function envoyHttpEdge(fileFor: FileFor): Started {
     ...{ reached, entries: journal, faults },
     async ask(path, sent = {}) {
       const { method = 'GET', headers = {} } = sent;
-      const answer = await askEnvoyDoor(door.path, path, sent);
+      const answer = await askHttpDoor(proxy, door.path, { ...sent, path });
       if (answer.status !== 200) return answer;
       const { cookie: _, ...others } = headers;
-      const cookie = answer.headers['cookie'] ?? '';
+      const cookie = answer.headers['x-edgeplan-cookie'] ?? '';
       reached.push({
         method,
         url: path,
@@ -228,17 +235,25 @@ export async function envoyHttpEdge(fileFor: FileFor): Started {
   };
 }
 
-function askEnvoyDoor(
+function askHttpDoor(
+  proxy: Asking,
   socketPath: string,
-  path: string,
-  { method = 'GET', headers = {} }: Sent,
+  { path: target, method = 'GET', headers = {} }: Sent & { readonly path: string },
 ): Promise<Answer> {
   const facts = {
     ...{ host: GATEWAY_HOST, 'user-agent': 'test/1', 'x-edgeplan-door': DOOR_SECRET },
     ...{ 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.7' },
   };
+  const line = {
+    'x-forwarded-method': method,
+    'x-forwarded-host': GATEWAY_HOST,
+    'x-forwarded-uri': target,
+  };
+  const isEnvoy = proxy === 'envoy';
+  const sent = { ...facts, ...(isEnvoy ? {} : line), ...headers };
+  const path = isEnvoy ? `/envoy${target}` : `/${proxy}`;
   return new Promise((resolve, reject) => {
-    const options = { socketPath, path: `/envoy${path}`, method, headers: { ...facts, ...headers } };
+    const options = { socketPath, path, method: isEnvoy ? method : 'GET', headers: sent };
     const request = httpRequest({ ...options, agent: false }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
