@@ -31,7 +31,7 @@ export async function answerTo(decided: Decided, answering: Answering): Promise<
     case 'challenge':
       return withLimits(await answering.challenges.ask(decided), decided);
     case 'respond':
-      return decision.rule === null ? edgeAnswer(decided, answering) : contentAnswer(decision, id);
+      return decision.rule === null ? edgeAnswer(decided, answering) : ruleAnswer(decided);
     case 'block':
     case 'refuse':
       return refusal(decided);
@@ -44,6 +44,15 @@ export async function answerTo(decided: Decided, answering: Answering): Promise<
 async function edgeAnswer(decided: Decided, { challenges, readBody }: Answering): Promise<EdgeAnswer> {
   const body = await readBody(MAX_PROOF_OCTETS);
   return body === null ? statusPage(decided, 413) : challenges.answerOwn(decided, body);
+}
+
+/** The answer of a rule: content, or what a gateway says; over a usage plan also when to come again. */
+function ruleAnswer(decided: Decided): EdgeAnswer {
+  const { decision, id } = decided;
+  const answer = contentAnswer(decision, id);
+  if (decision.retryAfter === null) return answer;
+  const wait = ['Retry-After', String(decision.retryAfter)];
+  return withLimits({ ...answer, headers: [...answer.headers, ...wait] }, decided);
 }
 
 /** A status of the edge's own, on the customer's page if a rule has one for it. */

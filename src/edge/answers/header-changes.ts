@@ -5,6 +5,7 @@
  */
 import type { EdgeAnswer, HeaderList } from '../../base/http/header-fields.ts';
 import type { Decision, HeaderChange } from '../../engine/evaluator/index.ts';
+import type { Challenges } from './challenge/challenge.ts';
 
 /**
  * Fields that a page of the edge's own does not work without: a challenge has a script that its policy allows, and answers with
@@ -26,6 +27,24 @@ export function responseChanges({ action, rule, responseHeaders }: Decision): re
   const isChallenge = action === 'challenge' || (action === 'respond' && rule === null);
   if (!isChallenge) return responseHeaders;
   return responseHeaders.filter(({ name }) => !OF_CHALLENGES.has(name.toLowerCase()));
+}
+
+/**
+ * The changes of a forwarded request. A gateway that hides a key sets the visitor's other cookies, among them those of the edge,
+ * which no origin gets (semantics §5 captcha).
+ */
+export function requestChanges(
+  { requestHeaders }: Pick<Decision, 'requestHeaders'>,
+  challenges: Pick<Challenges, 'withoutOwn'>,
+): readonly HeaderChange[] {
+  if (requestHeaders === undefined) return NONE;
+  return requestHeaders.map((change) => {
+    const { op, name, value } = change;
+    if (value === null || fieldName(name) !== 'cookie') return change;
+    const rest = challenges.withoutOwn(value);
+    if (rest === value) return change;
+    return rest === '' && op === 'set' ? { op: 'remove', name, value: null } : { op, name, value: rest };
+  });
 }
 
 /** A name as changes of responses and of requests to an application compare it. */

@@ -9,6 +9,7 @@ import type { HeaderChange, Origin } from '../../engine/evaluator/index.ts';
 import { addedHeaders } from '../answers/answer-to.ts';
 import type { Challenges } from '../answers/challenge/challenge.ts';
 import { forwardedTarget, requestHeader } from '../answers/decided.ts';
+import { requestChanges } from '../answers/header-changes.ts';
 import { codedOctets, codingOf, type InflateOne, inspectedPart } from './content-coding.ts';
 import type { DecidingDomain, Exchange } from './exchange.ts';
 import type { Incoming, KnownFacts, MessageReader, ReadRequest, RequestRefusal } from './request-context.ts';
@@ -153,9 +154,9 @@ export interface ForwardChanges {
   readonly cookies: string | null;
   /** Names and values of headers to add to the response, the decision id among them. */
   readonly responseHeaders: HeaderList;
-  /** Changes of the request by headers rules, in their order; absent: none. */
+  /** Changes of the request by gateways and headers rules, in their order; absent: none. */
   readonly requestChanges?: readonly HeaderChange[];
-  /** Changes of the response by headers rules, after `responseHeaders`; absent: none. */
+  /** Changes of the response by gateways and headers rules, after `responseHeaders`; absent: none. */
   readonly responseChanges?: readonly HeaderChange[];
 }
 
@@ -172,7 +173,9 @@ export function forwardChanges(
     origin: decision.origin,
     cookies: cookies === sent ? null : cookies,
     responseHeaders: addedHeaders(exchange),
-    ...(decision.requestHeaders === undefined ? {} : { requestChanges: decision.requestHeaders }),
+    ...(decision.requestHeaders === undefined
+      ? {}
+      : { requestChanges: requestChanges(decision, challenges) }),
     ...(decision.responseHeaders === undefined ? {} : { responseChanges: decision.responseHeaders }),
   };
 }

@@ -10,8 +10,9 @@ import type { DecidingDomain } from './exchange.ts';
  * - `cache` a cache rule matched
  * - `rewrite` a rule changed path or query, and the request was routed before the edge
  * - `body` a rule inspects the body, and all or a part of it did not reach the edge
- * - `response` the domain's settings, headers rules, or rate limits with `headers`, add or remove headers of responses
- * - `request` headers rules change the headers of the request
+ * - `response` the domain's settings, headers rules, gateways with `cors`, usage plans, or rate limits with `headers`, add or remove headers
+ *   of responses
+ * - `request` headers rules, or gateways with `upstream_headers` or `hide`, change the headers of the request
  */
 export const UNENFORCED = ['origin', 'cache', 'rewrite', 'body', 'response', 'request'] as const;
 /** One of `UNENFORCED`. */

@@ -1,4 +1,5 @@
 /** Connects a node to the source of its plans: an edge file, or a control plane with its secrets and traffic reports. */
+import { loadGateway } from '../../engine/evaluator/gateways.ts';
 import { refOfSlot, refText } from '../../engine/evaluator/identity.ts';
 import { createLoaded, type LoadedPlan } from '../../engine/evaluator/loaded.ts';
 import type { CacheReport } from '../../engine/plan/cache-report.ts';
@@ -111,7 +112,7 @@ async function followControlPlane(
 }
 
 // Warns of rules that a node cannot evaluate as they are meant: `waf` rules without signatures, country filters without a
-// country database, JA4H filters, headers and statuses of responses at doors that do not carry them. In: the plans on their way to what serves
+// country database, JA4H filters, headers and statuses at doors that do not carry them. In: the plans on their way to what serves
 // them. Out: sentences that name the rules and
 // the remedy.
 
@@ -129,7 +130,7 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
   const loaded = createLoaded(plan, revision);
   const found = {
     ...{ waf: [] as number[], countries: [] as number[], ja4h: [] as number[] },
-    ...{ headers: [] as number[], statuses: [] as number[] },
+    ...{ headers: [] as number[], statuses: [] as number[], gateways: [] as number[] },
   };
   for (let slot = 0; slot < plan.meta[META.slots]!; slot++) {
     const row = slot * SLOT.size;
@@ -142,6 +143,8 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
       found.statuses.push(slot);
     if (type === typeNumber('fingerprint') && hasJa4h(loaded, row)) found.ja4h.push(slot);
     if (known.atDoors === true && type === typeNumber('headers')) found.headers.push(slot);
+    if (known.atDoors === true && type === typeNumber('gateway') && changesHeaders(loaded, slot))
+      found.gateways.push(slot);
   }
   const sentences: string[] = [];
   const add = (slots: readonly number[], text: string): void => {
@@ -167,7 +170,17 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
     found.headers,
     'of forwarded requests an agent changes headers at its gRPC door alone, without removals from responses; at other doors set them in the configuration of the proxy',
   );
+  add(
+    found.gateways,
+    "an agent changes headers of forwarded requests at its gRPC door alone; at other doors origins get keys that `hide` removes, and a visitor's own headers by the names in `upstream_headers`, and responses have no fields of `cors`: set and remove them in the configuration of the proxy",
+  );
   return sentences;
+}
+
+/** Whether a gateway changes headers of requests that it admits, or of responses to them. */
+function changesHeaders(loaded: LoadedPlan, slot: number): boolean {
+  const { cors, headers, hide, sources } = loadGateway(loaded, slot);
+  return cors !== null || headers !== NONE || (hide && sources.length > 0);
 }
 
 /** Whether a rate limit counts by the statuses of responses. */

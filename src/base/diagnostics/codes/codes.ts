@@ -172,7 +172,8 @@ const RULE_CODES = {
   },
   reserved_header: {
     severity: 'error',
-    meaning: 'a headers rule names a header that frames or routes messages, or that the edge sets itself',
+    meaning:
+      'a headers rule names a header that frames or routes messages, or that the edge sets itself; or credentials are read from such a header, or from one whose values are logged',
     remedy: 'use a name of your own',
   },
   target_mode: {

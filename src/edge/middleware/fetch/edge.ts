@@ -5,6 +5,7 @@
 import { checkOptions, type OptionKinds } from '../../../base/diagnostics/options.ts';
 import { statusPage } from '../../answers/answer-to.ts';
 import { forwardedTarget } from '../../answers/decided.ts';
+import { requestChanges } from '../../answers/header-changes.ts';
 import { decideRequest, STAGES } from '../../decide/decide.ts';
 import { DEFAULT_PORTS } from '../../decide/exchange.ts';
 import { createRequestContext, type Incoming } from '../../decide/request-context.ts';
@@ -113,7 +114,7 @@ async function respond(
   const target = (rewritable ? forwardedTarget(exchange.decision) : null) ?? exchange.request.target;
   const body = context.body === request.body ? null : (context.body as PeekedBody['outgoing']);
   const trusted = facts.trusted === true;
-  const { requestHeaders: changes = [] } = exchange.decision;
+  const changes = requestChanges(exchange.decision, challenges);
   const forwarded = forwardedRequest(request, { target, body, challenges, trusted, changes });
   try {
     return finishedResponse(await next(forwarded, verdict), exchange);

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest, ClientResponse } from '../../../base/http/client-messages.ts';
 import { type EdgeAnswer, endToEnd } from '../../../base/http/header-fields.ts';
-import type { Decision } from '../../../engine/evaluator/index.ts';
+import type { HeaderChange } from '../../../engine/evaluator/index.ts';
 import {
   addedHeaders,
   countStatus,
@@ -20,6 +20,7 @@ import {
   changedList,
   changeFields,
   fieldName,
+  requestChanges,
   responseChanges,
 } from '../../answers/header-changes.ts';
 import { decideRequest, STAGES, UPGRADE_STAGES } from '../../decide/decide.ts';
@@ -206,12 +207,12 @@ function prepareRequest(
   }
 }
 
-/** Changes the fields of the request in place as headers rules say, in both forms that applications read. */
-function changeRequest(message: ClientRequest, { requestHeaders }: Decision): void {
-  if (requestHeaders === undefined) return;
+/** Changes the fields of the request in place as gateways and headers rules say, in both forms that applications read. */
+function changeRequest(message: ClientRequest, changes: readonly HeaderChange[]): void {
+  if (changes.length === 0) return;
   const { headers, rawHeaders } = message;
   // An application reads names as the edge does, without taking `_` for `-`.
-  rawHeaders.splice(0, rawHeaders.length, ...changedList(rawHeaders, requestHeaders, fieldName));
+  rawHeaders.splice(0, rawHeaders.length, ...changedList(rawHeaders, changes, fieldName));
   changeFields(
     {
       set: (name, value) => {
@@ -223,7 +224,7 @@ function changeRequest(message: ClientRequest, { requestHeaders }: Decision): vo
       },
       remove: (name) => void Reflect.deleteProperty(headers, name.toLowerCase()),
     },
-    requestHeaders,
+    changes,
   );
 }
 
@@ -332,7 +333,7 @@ async function judge(
     }
     const { exchange, verdict } = outcome;
     prepareRequest(message, exchange, { challenges: services.challenges, rewritable });
-    changeRequest(message, exchange.decision);
+    changeRequest(message, requestChanges(exchange.decision, services.challenges));
     message.edge = verdict;
     return exchange;
   } catch (error) {

@@ -5,7 +5,7 @@
 import { type ClientBody, createClientBody } from '../../../base/buffers/client-body.ts';
 import { lowerName } from '../../../base/http/header-fields.ts';
 import type { HeaderList, ResponseSink, ResponseSource } from '../../../base/http/response.ts';
-import { aliasedName, changedList } from '../../answers/header-changes.ts';
+import { aliasedName, changedList, requestChanges } from '../../answers/header-changes.ts';
 import { exchangeOf } from '../../decide/request-context.ts';
 import type { MarkdownRequest } from '../../markdown/request.ts';
 import { networkOf } from '../network.ts';
@@ -79,14 +79,13 @@ export function outgoingRequest(context: NodeContext, body: OutgoingRequest['bod
     version: message.httpVersion,
     keepUnderscores,
   });
-  const { requestHeaders } = decision;
   return {
     domain,
     origin,
     rule: decision.rule,
     method: request.method,
     path,
-    headers: requestHeaders === undefined ? headers : changedList(headers, requestHeaders, aliasedName),
+    headers: changedList(headers, requestChanges(decision, challenges), aliasedName),
     body,
     use,
     network: networkOf(visitor.ip),

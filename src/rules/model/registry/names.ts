@@ -1,7 +1,9 @@
 /** Names in registries, and places of credentials: the fields that consumers, usage plans and token issuers share. */
 import { z } from 'zod';
+import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { MAX_REGISTRY_NAME, MAX_VALUE_NAME_CHARACTERS } from '../../../base/vocabulary/limits.ts';
 import { CREDENTIAL_PLACES } from '../../../base/vocabulary/vocabulary.ts';
+import { judgeCredentialHeader } from '../credential-place.ts';
 import { checked, filledText, TOKEN, text } from '../fields.ts';
 import type { Problem } from '../report.ts';
 
@@ -51,7 +53,10 @@ export const SOURCE_FIELDS: readonly string[] = Object.keys(SOURCE);
 /** Where a request has a credential. */
 export function credentialSource(): z.ZodObject<typeof SOURCE, z.core.$strict> {
   return checked(z.strictObject(SOURCE), (source) => {
-    if (source.in === 'query' || TOKEN.test(source.name)) return null;
+    if (source.in === 'query') return null;
+    const reserved = source.in === 'header' ? judgeCredentialHeader(source.name) : null;
+    if (reserved !== null) return { ...reserved, found: quoteValue(source.name) };
+    if (TOKEN.test(source.name)) return null;
     const kind = source.in === 'header' ? 'header' : 'cookie';
     return { code: 'invalid_token', message: `must have the name of a ${kind}`, found: null };
   });

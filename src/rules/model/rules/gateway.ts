@@ -27,6 +27,7 @@ import {
 } from '../../../base/vocabulary/vocabulary.ts';
 import { hostRule, type RuleOf } from '../common.ts';
 import { judgeCookieName, judgeHeaderName } from '../conditions.ts';
+import { judgeCredentialHeader } from '../credential-place.ts';
 import { checked, filledText, flag, integer, list, TOKEN, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues, type Stored } from '../form.ts';
 import { parseHeaderValue } from '../header-values.ts';
@@ -321,11 +322,7 @@ export function judgeSource(source: {
 }): Problem | null {
   if (source.in === 'query') return null;
   if (source.in === 'cookie') return judgeCookieName(source.name);
-  if (/^(?:host|cookie|connection|content-length|transfer-encoding)$/i.test(source.name)) {
-    const message = 'is no header of credentials';
-    return { code: 'reserved_header', message, remedy: 'use a name such as `X-Api-Key`, or `in: cookie`' };
-  }
-  return judgeHeaderName(source.name);
+  return judgeCredentialHeader(source.name) ?? judgeHeaderName(source.name);
 }
 
 /** Refuses two operations of one method whose templates match the same paths, and ids that are not unique. */

@@ -9,6 +9,7 @@ function sealed(...rules: readonly string[]): Uint8Array {
   const text = [
     'domain: shop.test',
     "records: [{ name: '@', type: A, destination: 192.0.2.1, proxied: true }]",
+    "token_issuers: [{ name: login, issuer: 'https://login.example/', audiences: [a], jwks_url: 'https://login.example/keys' }]",
     'rules:',
     ...rules.map((rule) => `  - ${rule}`),
   ].join('\n');
@@ -22,6 +23,12 @@ const COUNTRY = '{ key: abroad, type: drop, country_match_type: exclude, countri
 const JA4H = '{ key: odd, type: fingerprint, action: drop, match_ja4h: [ge11*] }';
 const STATUSES = '{ key: logins, type: rate_limit, limit: 5, count_statuses: [401] }';
 const HEADERS = '{ key: hsts, type: headers, response: { set: { Strict-Transport-Security: max-age=1 } } }';
+const gateway = (more: string): string =>
+  `{ key: api, type: gateway, auth: { jwt: { issuers: [login] }${more} }`;
+const HIDING = gateway(', api_key: { sources: [{ in: header, name: X-Api-Key }] } }');
+const STATING = gateway(" }, upstream_headers: { set: { X-Consumer: '${consumer}' } }");
+const SHARED = gateway(' }, cors: { allow_origins: [https://app.example.com] }');
+const OPEN_HANDED = gateway(', api_key: { sources: [{ in: header, name: X-Api-Key }], hide: false } }');
 const NOTHING = { signatures: false, countries: false };
 const ALL = { signatures: true, countries: true };
 
@@ -57,6 +64,12 @@ describe('the blind rules of a plan', () => {
     expect(blindRules(sealed(rule), known)).toEqual([expect.stringMatching(sentence)]);
   });
 
+  test.each([HIDING, STATING, SHARED])('name %s at the doors of an agent', (rule) => {
+    const sentence =
+      /^gateway\/api: .*gRPC door alone.*`hide`.*`upstream_headers`.*`cors`.*configuration of the proxy/;
+    expect(blindRules(sealed(rule), { ...ALL, atDoors: true })).toEqual([expect.stringMatching(sentence)]);
+  });
+
   test.each([
     ['a waf rule with signatures', WAF, ALL],
     ['a country filter with a database', COUNTRY, ALL],
@@ -67,6 +80,8 @@ describe('the blind rules of a plan', () => {
       { ...ALL, atDoors: true },
     ],
     ['a headers rule at a node', HEADERS, ALL],
+    ['a gateway at a node', HIDING, ALL],
+    ['a gateway that changes no header', OPEN_HANDED, { ...ALL, atDoors: true }],
     ['a JA4 filter', '{ key: known, type: fingerprint, action: drop, match_ja4: [t13*] }', NOTHING],
     ['a disabled rule', '{ key: off, type: waf, enabled: false }', NOTHING],
     ['a rule without such filters', '{ key: plain, type: drop, ips: [192.0.2.7] }', NOTHING],

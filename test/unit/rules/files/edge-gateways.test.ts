@@ -69,6 +69,10 @@ describe('the list `gateways`', () => {
       `rules: [{ type: waf }]\ngateways:\n  - { base: /v1, ${AUTH} }`,
       '4:7: error: gateways[0].base: is not a known field',
     ],
+    [
+      'gateways:\n  - { auth: { api_key: { sources: [{ in: header, name: User-Agent }] } } }',
+      '3:56: error: gateways[0].auth.api_key.sources[0].name: is a header whose values are logged, which credentials must not be',
+    ],
     [`gateways:\n  - { ${AUTH}, records: [shop] }`, 'gateways[0].records[0]: is not a record of this file'],
     [`gateways:\n  - { key: X, ${AUTH} }`, '3:12: error: gateways[0].key: must be at most'],
     [`fragment: true\ngateways:\n  - { ${AUTH} }`, 'gateways[0].id: is missing'],

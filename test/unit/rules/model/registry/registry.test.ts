@@ -149,6 +149,16 @@ describe('a token issuer', () => {
       { sources: [{ in: 'header', name: 'a b' }] },
       'invalid_token token_issuers[0].sources[0]',
     ],
+    [
+      'a header that is logged',
+      { sources: [{ in: 'header', name: 'Referer' }] },
+      'reserved_header token_issuers[0].sources[0]',
+    ],
+    [
+      'a header that has several credentials',
+      { sources: [{ in: 'header', name: 'Cookie' }] },
+      'reserved_header token_issuers[0].sources[0]',
+    ],
   ] as const)('refuses %s', (_, fields, mistake) => {
     const [first = ''] = ofIssuer(fields);
     expect(first.split(':')[0]).toBe(mistake);
