@@ -80,7 +80,7 @@ function asRemote({ records, rules }: RuleSet, settings: RemoteDomain['settings'
     records,
     rules,
     lists: [],
-    registry: EMPTY_REGISTRY,
+    registry: { consumers: [], usage_plans: [], token_issuers: [] },
   };
 }
 
