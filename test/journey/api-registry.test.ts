@@ -172,6 +172,50 @@ describe.each(testDatabases())('the registry on $kind', (database) => {
     expect(await refused(409, 'POST', '/usage-plans/', { name: 'gold' })).toContain('`gold` already');
   });
 
+  test('a gateway names usage plans and token issuers of its domain alone, also in batches and drafts', async () => {
+    const gateway = { auth: { jwt: { issuers: ['idp'] } }, default_plan: 'gold' };
+    const why = await refused(400, 'POST', '/gateways/', gateway);
+    expect(why).toContain('auth.jwt.issuers[0]: names no token issuer of the domain, found `idp`');
+    await good('POST', '/token-issuers/', ISSUER);
+    await good('POST', '/usage-plans/', { name: 'gold2' });
+    for (const query of ['', '?validate_only=true'])
+      expect(await refused(400, 'POST', `/gateways/${query}`, gateway)).toContain(
+        'default_plan: names no usage plan of the domain, found `gold`',
+      );
+    await good('PUT', '/publishing', { publish_mode: 'manual' });
+    const creates = [gateway, { ...gateway, default_plan: 'gold2' }];
+    const made = (await good('POST', '/gateways/batch-create', { creates })).body;
+    expect(made).toMatchObject({ succeeded: 1, failed: 1 });
+    const { id } = made.results[1];
+    expect(await refused(400, 'PUT', `/gateways/${id}`, { default_plan: 'none' })).toContain('default_plan');
+    await good('PUT', `/gateways/${id}`, { name: 'orders' });
+  });
+
+  test('what a gateway names is neither renamed nor deleted, and the message names the gateways', async () => {
+    const plan = (await good('POST', '/usage-plans/', { name: 'gold' })).body;
+    const issuer = (await good('POST', '/token-issuers/', ISSUER)).body;
+    const gateway = { auth: { jwt: { issuers: ['idp'] } }, default_plan: 'gold' };
+    const { id } = (await good('POST', '/gateways/', gateway)).body;
+    const inUse = async (): Promise<void> => {
+      for (const path of [`/usage-plans/${plan.id}`, `/token-issuers/${issuer.id}`]) {
+        expect(await refused(409, 'DELETE', path)).toContain(`in use by the gateways \`gateway/${id}\``);
+        expect(await refused(409, 'PUT', path, { name: 'other' })).toContain(`\`gateway/${id}\``);
+      }
+    };
+    await inUse();
+    await good('PUT', `/usage-plans/${plan.id}`, { throttle: { rate: 1 } });
+    await good('PUT', `/token-issuers/${issuer.id}`, { clock_skew_sec: 1 });
+    // Nodes run the gateway that a draft deletes.
+    await good('PUT', '/publishing', { publish_mode: 'manual' });
+    await good('DELETE', `/gateways/${id}`);
+    await inUse();
+    await good('DELETE', '/draft');
+    await good('PUT', '/publishing', { publish_mode: 'automatic' });
+    await good('DELETE', `/gateways/${id}`);
+    await good('DELETE', `/usage-plans/${plan.id}`);
+    await good('DELETE', `/token-issuers/${issuer.id}`);
+  });
+
   test('the default consumer of a token issuer is there as long as the issuer names it', async () => {
     expect(
       await refused(400, 'POST', '/token-issuers/', { ...ISSUER, default_consumer: 'anybody' }),

@@ -5,6 +5,7 @@ import { executeChanges } from '../../src/cli/apply/execute-changes.ts';
 import { planChanges } from '../../src/cli/apply/plan-changes.ts';
 import { readRemote } from '../../src/cli/remote/remote-domain.ts';
 import { readEdgeFile } from '../../src/rules/files/edge-file.ts';
+import { EMPTY_REGISTRY } from '../../src/rules/model/registry/registry.ts';
 import { type Person, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
 
@@ -28,7 +29,15 @@ describe.each(DATABASES)('apply on $kind', (database) => {
     const read = readEdgeFile(`domain: race.test\n${text}`, 'edge.yaml');
     if (!read.ok) throw new Error(JSON.stringify(read.diagnostics));
     const { records, rules } = read.ruleSet;
-    return { domain: 'race.test', settings: {}, records, rules, lists: [], sources: read.sources };
+    return {
+      domain: 'race.test',
+      settings: {},
+      records,
+      rules,
+      lists: [],
+      registry: EMPTY_REGISTRY,
+      sources: read.sources,
+    };
   }
 
   test('apply stops when a rule or record was changed since it was read', async () => {

@@ -16,12 +16,15 @@ const SILENT = {
   debug: () => undefined,
 };
 
+const AUTH = { api_key: { sources: [{ in: 'header', name: 'X-Api-Key' }] } };
+
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 describe.each(testDatabases())('the published registry on $kind', (database) => {
   let api: TestApi;
   let subject: Subject;
   let consumer: number;
+  let gateway: number;
 
   beforeAll(async () => {
     api = await startApi(database);
@@ -31,6 +34,7 @@ describe.each(testDatabases())('the published registry on $kind', (database) => 
     subject = await addSubject(api);
     await good('POST', '/records/', { name: '@', type: 'A', destination: '192.0.2.1', proxied: true });
     consumer = (await good('POST', '/consumers/', { username: 'acme', custom_id: '7' })).id;
+    gateway = (await good('POST', '/gateways/', { auth: AUTH })).id;
   });
 
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
@@ -115,9 +119,34 @@ describe.each(testDatabases())('the published registry on $kind', (database) => 
     expect((await registry())!.key(sha256(key.value))).not.toBeNull();
   });
 
-  test('a domain without consumers, usage plans and token issuers has no registry in its plan', async () => {
-    await good('DELETE', `/consumers/${consumer}`);
+  test('a plan has the registry exactly when a gateway is published', async () => {
+    await publish();
+    expect(await registry()).not.toBeNull();
+    await good('PUT', '/publishing', { publish_mode: 'manual' });
+    await good('DELETE', `/gateways/${gateway}`);
+    await good('PUT', `/consumers/${consumer}`, { enabled: false });
+    await publish();
+    expect((await registry())!.consumer('acme')?.enabled).toBe(false);
+    await good('DELETE', '/draft');
+    await good('PUT', '/publishing', { publish_mode: 'automatic' });
+    await good('DELETE', `/gateways/${gateway}`);
     await publish();
     expect(await registry()).toBeNull();
+    await newKey();
+    await publish();
+    expect(await registry()).toBeNull();
+    await good('PUT', '/publishing', { publish_mode: 'manual' });
+    await good('POST', '/gateways/', { auth: AUTH });
+    await publish();
+    expect(await registry()).toBeNull();
+    await good('POST', '/draft/publish');
+    await publish();
+    expect((await registry())!.consumer('acme')).not.toBeNull();
+  });
+
+  test('the last consumer of a domain with a gateway leaves an empty registry in its plan', async () => {
+    await good('DELETE', `/consumers/${consumer}`);
+    await publish();
+    expect((await registry())!.consumer('acme')).toBeNull();
   });
 });

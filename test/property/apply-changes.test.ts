@@ -5,6 +5,7 @@ import type { DesiredState } from '../../src/cli/apply/desired-state.ts';
 import { type PlannedChange, type PlanOptions, planChanges } from '../../src/cli/apply/plan-changes.ts';
 import type { RemoteDomain } from '../../src/cli/remote/remote-domain.ts';
 import { parseRuleSet } from '../../src/rules/model/parse.ts';
+import { EMPTY_REGISTRY } from '../../src/rules/model/registry/registry.ts';
 import type { DnsRecord, Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { type Random, seeded } from '../support/generate.ts';
 import { generateRule } from '../support/generate-rules.ts';
@@ -71,14 +72,23 @@ function edit(random: Random, { records, rules }: RuleSet, shift: number): RuleS
 
 function asRemote({ records, rules }: RuleSet, settings: RemoteDomain['settings']): RemoteDomain {
   const state = { status: 'active', suspended: false, developer_mode_until: null };
-  return { name: DOMAIN, createdAt: null, settings, state, records, rules, lists: [] };
+  return {
+    name: DOMAIN,
+    createdAt: null,
+    settings,
+    state,
+    records,
+    rules,
+    lists: [],
+    registry: { consumers: [], usage_plans: [], token_issuers: [] },
+  };
 }
 
 function asWanted({ records, rules }: RuleSet, settings: DesiredState['settings']): DesiredState {
   const at = () => ({ file: 'edge.yaml', line: 1, column: 1 });
   const places = { rules: new Map(), records: new Map(), at, writes: () => true };
   const sources = { file: 'edge.yaml', fragment: false, ...places };
-  return { domain: DOMAIN, settings, records, rules, lists: [], sources };
+  return { domain: DOMAIN, settings, records, rules, lists: [], registry: EMPTY_REGISTRY, sources };
 }
 
 /** Makes the changes as the API would, deletions of records included: they take the record out of the rules. */
@@ -108,7 +118,7 @@ function make(
         records = records.filter((record) => record.id !== id);
         rules = rules.map((rule) => without(rule, id));
       }
-    } else if (change.noun === 'list') throw new Error('no case has lists');
+    } else if (change.noun !== 'rule') throw new Error('no case has lists and registries');
     else if (change.verb === 'create') rules = [...rules, scoped(change.after, ++next)];
     else {
       const { id } = change.before;

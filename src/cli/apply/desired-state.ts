@@ -7,7 +7,8 @@ import { canonicalData } from '../../control/dns/zone-file/rdata.ts';
 import type { EdgeSources } from '../../rules/files/edge-file.ts';
 import { readYamlBytes } from '../../rules/files/yaml.ts';
 import { SETTING_NAMES } from '../../rules/model/domain.ts';
-import type { DnsRecord, EntryList, Rule } from '../../rules/model/types.ts';
+import { EMPTY_REGISTRY } from '../../rules/model/registry/registry.ts';
+import type { DnsRecord, EntryList, Registry, Rule } from '../../rules/model/types.ts';
 import { inputFault, usageFault } from '../exit.ts';
 import { compileInput, readEdge, refuseApplicationRecords } from '../input/open-subject.ts';
 import { type ColourChoice, note } from '../output.ts';
@@ -24,6 +25,7 @@ export interface DesiredState {
   readonly records: readonly DnsRecord[];
   readonly rules: readonly Rule[];
   readonly lists: readonly EntryList[];
+  readonly registry: Registry;
   /** The places of records and rules. */
   readonly sources: EdgeSources;
 }
@@ -43,10 +45,6 @@ export async function readDesiredState(file: string, colour: ColourChoice): Prom
     note(
       `edgeplan: ${ignored.map((field) => `\`${field}\``).join(', ')} of the domain is the server's own: not applied`,
     );
-  if (ruleSet.registry !== undefined)
-    note(
-      'edgeplan: `consumers`, `usage_plans` and `token_issuers` are not applied: the API of the server has them',
-    );
   return {
     domain: ruleSet.domain.name,
     settings: Object.fromEntries(
@@ -56,6 +54,8 @@ export async function readDesiredState(file: string, colour: ColourChoice): Prom
     rules: ruleSet.rules,
     // An edge file has the entries of its lists.
     lists: (ruleSet.lists ?? []).filter((list): list is EntryList => 'entries' in list),
+    // An edge file has the objects of its registry.
+    registry: { ...EMPTY_REGISTRY, ...(ruleSet.registry as Registry | undefined) },
     sources,
   };
 }

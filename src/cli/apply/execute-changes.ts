@@ -4,11 +4,13 @@ import { same } from '../../rules/files/print-edge.ts';
 import { isMapping } from '../../rules/files/yaml.ts';
 import { showEntry } from '../../rules/model/lists.ts';
 import type { Rule } from '../../rules/model/types.ts';
-import { CommandFault, EXIT } from '../exit.ts';
-import { type ApiResponse, callApi, type ServerAccess, ServerRefusal } from '../remote/call-api.ts';
+import { CommandFault } from '../exit.ts';
+import { type ApiResponse, callApi, type ServerAccess } from '../remote/call-api.ts';
 import { domainPath, listPath, readRecord, readRule, recordPath, rulePath } from '../remote/remote-domain.ts';
+import { executeRegistry } from './execute-registry.ts';
 import { contentOf } from './pair-rules.ts';
 import type { ChangePlan, PlannedChange } from './plan-changes.ts';
+import { changedMeanwhile, matching, send } from './send.ts';
 import { withMadeTags } from './server-tags.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -107,7 +109,8 @@ async function execute(change: PlannedChange, running: Running, query: string): 
   }
   if (change.noun === 'record') return executeRecord(change, running, query);
   if (change.noun === 'list') return executeList(change, running, query);
-  return executeRule(change, running, query);
+  if (change.noun === 'rule') return executeRule(change, running, query);
+  return executeRegistry(change, options, query);
 }
 
 /** Creates, updates or deletes a record. @throws CommandFault when it has changed since it was read */
@@ -222,30 +225,6 @@ function isStill(found: Rule, planned: Rule, gone: ReadonlySet<number>): boolean
   const { enabled: _, ...rest } = contentOf(found);
   const { enabled: __, ...plannedRest } = contentOf(planned);
   return same(rest, plannedRest);
-}
-
-/** The fault for an object that changed since planning. */
-function changedMeanwhile({ title }: PlannedChange): CommandFault {
-  return new CommandFault(EXIT.server, `${title} has changed since the changes were planned`, {
-    remedy: 'apply --dry-run shows the current differences',
-  });
-}
-
-/** The `If-Match` of an object that was read. */
-function matching(headers: Headers): { readonly ifMatch?: string } {
-  const tag = headers.get('etag');
-  return tag === null ? {} : { ifMatch: tag };
-}
-
-/** Calls the API. A 504 means that the change is stored and its publication is late, so it is not a failure. */
-async function send(options: ExecuteOptions, request: Parameters<typeof callApi>[1]): Promise<ApiResponse> {
-  try {
-    return await callApi(options, request);
-  } catch (error) {
-    if (!(error instanceof ServerRefusal) || error.status !== 504) throw error;
-    options.onNote?.(error.sentence);
-    return { body: {}, headers: new Headers() };
-  }
 }
 
 /**

@@ -25,6 +25,7 @@ import {
   type ScopeTexts,
   scopeTexts,
 } from './pair-rules.ts';
+import { changesOfRegistry, type RegistryChange } from './registry-changes.ts';
 import { createServerTags, namesUnmade } from './server-tags.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -33,6 +34,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export type PlannedChange =
   | (ChangeSummary & { readonly noun: 'domain'; readonly verb: 'update'; readonly after: Fields })
   | ListChange
+  | RegistryChange
   | (ChangeSummary & { readonly noun: 'record'; readonly verb: 'create'; readonly after: DnsRecord })
   | (ChangeSummary & {
       readonly noun: 'record';
@@ -85,12 +87,14 @@ export function planChanges(desired: DesiredState, remote: RemoteDomain, options
     conflictsWithDesired(before, recordChanges, desired.domain),
   );
   const leftLists = remote.lists.filter(({ name }) => !desired.lists.some((list) => list.name === name));
+  const registry = changesOfRegistry(desired, remote, options);
   const deletedRules = options.prune ? rules.left.map((before) => deleteRule(before, remote.records)) : [];
   return {
     changes: [
       ...changesOfSettings(desired, remote),
       // Before the rules that name them.
       ...changesOfLists(desired, remote),
+      ...registry.first,
       ...deletedFirst,
       ...recordChanges.filter(({ verb }) => verb === 'update'),
       ...inFileOrder(recordChanges),
@@ -99,16 +103,23 @@ export function planChanges(desired: DesiredState, remote: RemoteDomain, options
       // A rule is named once it is made.
       ...ruleChanges.filter(waits),
       ...deletedRules,
+      ...registry.last,
       ...(options.prune ? leftLists.map(deleteList) : []),
       ...deletedRecords.filter((change) => !deletedFirst.includes(change)),
     ],
     leftAlone:
       options.prune || desired.sources.fragment
         ? []
-        : [...records.left.map(recordTitle), ...leftLists.map(listTitle), ...rules.left.map(ruleTitle)],
+        : [
+            ...records.left.map(recordTitle),
+            ...leftLists.map(listTitle),
+            ...rules.left.map(ruleTitle),
+            ...registry.leftAlone,
+          ],
     warnings: [
       ...ruleOrderConflicts(translated, rules.pairs, (rule) => nameInFile(rule, desired)),
       ...listConflicts(desired, remote),
+      ...registry.warnings,
     ],
     recordIds,
     ruleIds: new Map([...rules.pairs].map(([ours, theirs]) => [ours.id, theirs.id])),

@@ -14,6 +14,18 @@ const TONES = { create: 'good', update: 'warn', delete: 'bad' } as const satisfi
   Tone
 >;
 
+/** The kinds of objects, in the order in which they are counted. */
+const NOUNS = [
+  'domain',
+  'list',
+  'usage_plan',
+  'consumer',
+  'consumer_key',
+  'token_issuer',
+  'record',
+  'rule',
+] as const satisfies readonly PlannedChange['noun'][];
+
 /** Characters of a value that are printed. */
 const SHOWN = 200;
 
@@ -37,9 +49,9 @@ export function countText(changes: readonly PlannedChange[]): string {
 /** `4000 records to create, 12 rules to update`: the number of each kind of change. */
 export function nounText(changes: readonly PlannedChange[]): string {
   const kinds = Object.keys(SIGNS).flatMap((verb) =>
-    (['domain', 'list', 'record', 'rule'] as const).map((noun) => ({
+    NOUNS.map((noun) => ({
       count: changes.filter((change) => change.verb === verb && change.noun === noun).length,
-      noun,
+      noun: noun.replace('_', ' '),
       verb,
     })),
   );

@@ -12,6 +12,7 @@ import { type Examples, withExamples } from '../examples.ts';
 import { note, write } from '../output.ts';
 import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
 import { type RemoteDomain, readLists, readRemote } from '../remote/remote-domain.ts';
+import { registryOf } from '../remote/remote-registry.ts';
 import { writeWhole } from '../write-file.ts';
 
 /** The options of the command, as commander parses them. */
@@ -30,7 +31,11 @@ async function run(domain: string, flags: Flags): Promise<void> {
   const ruleKeys = flags.output === undefined ? new Map() : await lockedKeys(flags.output, remote, flags);
   const domainPart = domainFields(remote, ids);
   const lists = await exportedLists(remote, flags);
-  const printed = { domain: domainPart, records, rules, lists: lists.map(placed(flags)), ids, ruleKeys };
+  const printed = {
+    ...{ domain: domainPart, records, rules, ids, ruleKeys },
+    lists: lists.map(placed(flags)),
+    registry: registryOf(remote.registry),
+  };
   const { text, orphans, untagged } = printEdge(printed);
   for (const { type, id } of orphans)
     note(

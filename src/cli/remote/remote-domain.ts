@@ -15,6 +15,7 @@ import {
   type ServerAccess,
   ServerRefusal,
 } from './call-api.ts';
+import { type RemoteRegistry, readRemoteRegistry } from './remote-registry.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -36,6 +37,8 @@ export interface RemoteDomain {
   readonly rules: readonly Rule[];
   /** The domain's own lists; empty: a server of an earlier release has none. */
   readonly lists: readonly RemoteList[];
+  /** Consumers, usage plans and token issuers. */
+  readonly registry: RemoteRegistry;
 }
 
 /** A list as the server stores it. */
@@ -102,6 +105,7 @@ export async function readRemote(domain: string, options: ServerAccess): Promise
     records: records.map((record) => readRecord(record, domain)),
     rules,
     lists: await readLists(listPath(domain), options),
+    registry: await readRemoteRegistry(domainPath(domain), options),
   };
 }
 

@@ -17,6 +17,7 @@ import { type DomainRows, readDomainRows, readPublishedRows, toRuleSet } from '.
 import { listsWithEntries } from '../publishing/plan-lists.ts';
 import { registryWithContent } from '../publishing/plan-registry.ts';
 import type { Snapshots } from '../store/database/open.ts';
+import type { RulesOf } from '../store/repositories/list-uses.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
 import { comparePlans } from './compare.ts';
@@ -31,13 +32,17 @@ async function editOf(tx: ReadTransaction, { id }: DomainRow): Promise<number> {
 export async function readListedRows(tx: ReadTransaction, domain: DomainRow): Promise<DomainRows> {
   return {
     ...(await readDomainRows(tx, domain)),
-    ...(await registryPart(tx, domain)),
+    ...(await registryPart(tx, domain, 'stored')),
     lists: await listsWithEntries(tx, domain.id, 'stored'),
   };
 }
 
-async function registryPart(tx: ReadTransaction, { id }: DomainRow): Promise<Pick<DomainRows, 'registry'>> {
-  const registry = await registryWithContent(tx, id);
+async function registryPart(
+  tx: ReadTransaction,
+  { id }: DomainRow,
+  rules: RulesOf,
+): Promise<Pick<DomainRows, 'registry'>> {
+  const registry = await registryWithContent(tx, id, rules);
   return registry === undefined ? {} : { registry };
 }
 
@@ -58,7 +63,7 @@ export async function compareDraft(
     edit: await editOf(tx, domain),
     published: {
       ...(await readPublishedRows(tx, domain)),
-      ...(await registryPart(tx, domain)),
+      ...(await registryPart(tx, domain, 'published')),
       lists: await listsWithEntries(tx, domain.id, 'published'),
     },
     draft: await readListedRows(tx, domain),

@@ -10,6 +10,7 @@ import { openRegistry } from '../../engine/evaluator/index.ts';
 import type { ConsumerSettings } from '../../rules/model/registry/consumer.ts';
 import type { Registry } from '../../rules/model/registry/registry.ts';
 import type { Consumer, ConsumerKey, TokenIssuer, UsagePlan } from '../../rules/model/types.ts';
+import type { RulesOf } from '../store/repositories/list-uses.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import type {
   ConsumerKeyRow,
@@ -25,6 +26,9 @@ type Registries = Pick<
   ReadTransaction,
   'consumers' | 'consumerKeys' | 'usagePlans' | 'tokenIssuers' | 'registries'
 >;
+
+/** Where the gateways of a domain are. */
+type Gateways = Pick<ReadTransaction, 'rules' | 'drafts'>;
 
 /** The keys that `jwks_url` of a token issuer has, and how the last fetch ended. Times are milliseconds since the epoch. */
 export interface FetchedKeys {
@@ -43,20 +47,30 @@ export interface FetchedKeys {
   readonly error?: { readonly reason: string; readonly at: number };
 }
 
-/** The registry that the plan of a domain refers to; `null`: it refers to none, since the domain has no object of a registry. */
-export async function registryOfDomain(tx: Registries, domainId: number): Promise<RegistryRow | null> {
-  const row = await tx.registries.get(domainId);
-  if (row === null) return null;
-  const isUsed =
-    (await tx.consumers.count(domainId)) > 0 ||
-    (await tx.usagePlans.list(domainId)).length > 0 ||
-    (await tx.tokenIssuers.list(domainId)).length > 0;
-  return isUsed ? row : null;
+/**
+ * The registry that the plan of a domain refers to: that of a domain with gateways among these rules. `null`: it refers to none,
+ * also where gateways are and the domain never had an object of a registry.
+ */
+export async function registryOfDomain(
+  tx: Registries & Gateways,
+  domainId: number,
+  rules: RulesOf = 'published',
+): Promise<RegistryRow | null> {
+  const hasGateways =
+    rules === 'published'
+      ? await tx.drafts.publishes(domainId, 'gateway')
+      : (await tx.rules.count(domainId, 'gateway')) > 0;
+  return hasGateways ? tx.registries.get(domainId) : null;
 }
 
 /** The same with its content, for plans that are analysed and not published; `undefined`: there is none. */
-export async function registryWithContent(tx: Registries, domainId: number): Promise<Registry | undefined> {
-  return (await registryOfDomain(tx, domainId)) === null ? undefined : readRegistry(tx, domainId);
+export async function registryWithContent(
+  tx: Registries & Gateways,
+  domainId: number,
+  rules: RulesOf,
+): Promise<Registry | undefined> {
+  const row = await registryOfDomain(tx, domainId, rules);
+  return row === null ? undefined : readRegistry(tx, domainId);
 }
 
 /** The registry of a domain as its rows have it. @throws PublishFault `stored_rows` */

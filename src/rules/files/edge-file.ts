@@ -178,9 +178,12 @@ function readEdge(file: YamlFile, beside: BesideFiles): EdgeFile {
   const lowered = lower(yaml.value, lowering);
   const ruleKeys = new Map([...rules].flatMap(([id, { key }]) => (key === null ? [] : [[id, key]])));
   const { lists, diagnostics: mistaken } = readFileLists(yaml, beside.lists);
-  const { registry, diagnostics: misplaced } = readFileRegistry(yaml);
+  const { registry, names, diagnostics: misplaced } = readFileRegistry(yaml);
   diagnostics.push(...mistaken, ...misplaced);
-  const parsed = parseRuleSet(lowered, { ruleKeys, partial: sources.fragment, lists, registry });
+  const parsed = parseRuleSet(lowered, {
+    ...{ ruleKeys, lists, registry, names },
+    partial: sources.fragment,
+  });
   for (const diagnostic of parsed.diagnostics) diagnostics.push(placed(diagnostic, yaml));
   const stated = diagnostics.map((one) => ({ ...one, path: restate(one.path) })).sort(byPlace);
   const failed = stated.some(({ severity }) => severity === 'error');

@@ -11,7 +11,9 @@ import {
   REGISTRY_LISTS,
   type Registry,
   type RegistryList,
+  type RegistryNames,
   readRegistry,
+  registryNames,
 } from '../model/registry/registry.ts';
 import { TOKEN_ISSUER_FIELDS } from '../model/registry/token-issuer.ts';
 import { USAGE_PLAN_FIELDS } from '../model/registry/usage-plan.ts';
@@ -36,19 +38,21 @@ export const REGISTRY_ORDERS: Readonly<Record<RegistryList, readonly string[]>> 
 /** A registry with the diagnostics of reading it. Objects with mistakes are left out. */
 export interface FileRegistry {
   readonly registry: Registry;
+  /** What gateways may name: objects with mistakes, too. */
+  readonly names: RegistryNames;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Reads the registry of an edge file. */
 export function readFileRegistry(yaml: YamlFile): FileRegistry {
-  if (!isMapping(yaml.value)) return { registry: EMPTY_REGISTRY, diagnostics: [] };
+  if (!isMapping(yaml.value)) return { registry: EMPTY_REGISTRY, names: registryNames({}), diagnostics: [] };
   const file = yaml.value;
   const lists = REGISTRY_LISTS.filter((list) => Object.hasOwn(file, list));
   const report = createReport();
   const given = Object.fromEntries(lists.map((list) => [list, file[list]]));
   const read = readRegistry(given, { report, patterns: createPatternBook(), path: [] });
   const diagnostics = report.diagnostics().map((one) => placed(one, yaml));
-  return { registry: read ?? EMPTY_REGISTRY, diagnostics };
+  return { registry: read ?? EMPTY_REGISTRY, names: registryNames(given), diagnostics };
 }
 
 type Shown = Readonly<Record<string, unknown>>;

@@ -26,7 +26,15 @@ import { nearest } from './nearest.ts';
 import { createPatternBook, type PatternBook } from './pattern.ts';
 import { recordForm } from './record.ts';
 import { judgeOwnTarget, judgeRecordName } from './record-name.ts';
-import { isEmptyRegistry, REGISTRY_LISTS, type Registry, readRegistry } from './registry/registry.ts';
+import {
+  isEmptyRegistry,
+  REGISTRY_LISTS,
+  type Registry,
+  type RegistryNames,
+  readRegistry,
+  registryNames,
+} from './registry/registry.ts';
+import { judgeReference, referencesOf } from './registry-references.ts';
 import { createReport, type Problem, type Report, readIssue, unknownField } from './report.ts';
 import { ruleForm } from './rule.ts';
 import { judgeTag, type NameableRule, taggingBefore, tagsOf } from './tags.ts';
@@ -80,6 +88,8 @@ interface RuleSetOptions {
   readonly lists?: readonly EntryList[];
   /** The registry of an edge file, which was read already from its own lists. */
   readonly registry?: Registry;
+  /** The names of that registry. */
+  readonly names?: RegistryNames;
   /** The rules are some of those of a domain: a tag may name the id of another one. */
   readonly partial?: boolean;
 }
@@ -117,6 +127,8 @@ export function parseRuleSet(input: unknown, options: RuleSetOptions = {}): Pars
     const checks = { ...options, listed: own(plain, 'rules'), report: reading.report };
     if (rules !== null) checkTags(rules, checks);
     if (rules !== null && lists !== null) checkLists(rules, lists, checks);
+    const names = options.names ?? registryNames(own(plain, 'registry'));
+    if (rules !== null) checkReferences(rules, names, checks);
     if (domain === null || records === null || rules === null || lists === null || registry === null)
       return null;
     return {
@@ -302,9 +314,7 @@ function checkTags(
     if (typeof ruleId !== 'number' || !(RULE_TYPES as readonly unknown[]).includes(type)) return [];
     return [{ type: type as RuleType, id: ruleId, key: ruleKeys?.get(ruleId) }];
   });
-  const places = new Map(
-    written.map((entry, index) => [isObject(entry) ? own(entry, 'id') : undefined, index]),
-  );
+  const places = placesOf(listed);
   for (const rule of rules) {
     const { id: ruleId, type } = rule;
     for (const { tag, path } of tagsOf(rule)) {
@@ -323,10 +333,7 @@ function checkLists(
   { listed, partial = false, report }: ReferenceChecks,
 ): void {
   const kinds = new Map(lists.map(({ name, kind }) => [name, kind]));
-  const written = Array.isArray(listed) ? listed : [];
-  const places = new Map(
-    written.map((entry, index) => [isObject(entry) ? own(entry, 'id') : undefined, index]),
-  );
+  const places = placesOf(listed);
   const used = new Set<string>();
   for (const rule of rules) {
     for (const named of listsOf(rule)) {
@@ -345,6 +352,29 @@ function checkLists(
     found: String(used.size),
     remedy: 'join lists of one kind',
   });
+}
+
+/** Checks the usage plans and token issuers that gateways name. Those of a domain may be elsewhere than some of its rules. */
+function checkReferences(
+  rules: readonly Rule[],
+  names: RegistryNames,
+  { listed, partial = false, report }: ReferenceChecks,
+): void {
+  if (partial || rules.every(({ type }) => type !== 'gateway')) return;
+  const places = placesOf(listed);
+  for (const rule of rules) {
+    for (const named of referencesOf(rule.type, rule)) {
+      if (report.full()) return;
+      const problem = judgeReference(named, names);
+      if (problem !== null) report.add('error', ['rules', places.get(rule.id)!, ...named.path], problem);
+    }
+  }
+}
+
+/** The places of rules by their ids. */
+function placesOf(listed: unknown): ReadonlyMap<unknown, number> {
+  const written = Array.isArray(listed) ? listed : [];
+  return new Map(written.map((entry, index) => [isObject(entry) ? own(entry, 'id') : undefined, index]));
 }
 
 /** Whether a tag is `<type>/<id>`. */

@@ -21,6 +21,7 @@ import {
 import { messageShape } from '../operation/shapes.ts';
 import { CHANGES, judgeRoom, REMOVES, readChange, recordChange, VIEWS } from '../registry/change.ts';
 import { showSettings, showTokenIssuer, TOKEN_ISSUER, TOKEN_ISSUER_UPDATE } from '../registry/show.ts';
+import { judgeNamed } from '../rules/registry-references.ts';
 
 /** Routes for token issuers. */
 // biome-ignore format: a table is read in columns
@@ -102,7 +103,10 @@ function update(): Operation {
         const fields = readChange(tokenIssuerForm, withoutReplaced(had, body), body);
         const columns = columnsOf(w, fields);
         if (columns.body === before.body) return shown(before);
-        if (fields.name !== before.name) judgeName(there, fields.name);
+        if (fields.name !== before.name) {
+          judgeName(there, fields.name);
+          await judgeNamed(w, { kind: 'token_issuer', name: before.name });
+        }
         await judgeReferences(w, fields, had);
         const keys_state = keysStateAfter(w, { fields, had, before });
         const row = (await w.tx.tokenIssuers.update({ ...columns, keys_state, id: before.id }))!;
@@ -123,7 +127,7 @@ function update(): Operation {
 
 function remove(): Operation {
   return operation({
-    summary: 'Delete a token issuer; its tokens are refused',
+    summary: 'Delete a token issuer that no gateway names',
     response: messageShape,
     statuses: [409],
     async handle({ params, write }) {
@@ -131,6 +135,7 @@ function remove(): Operation {
         const row = found(await w.tx.tokenIssuers.list(w.domain.id), params);
         const before = showSettings(row);
         w.match(before);
+        await judgeNamed(w, { kind: 'token_issuer', name: row.name });
         await w.tx.tokenIssuers.remove(w.domain.id, row.id);
         const entry = { action: 'token_issuer.delete', subject: `token_issuer/${row.id}`, before };
         await recordChange(w, entry, `token issuer \`${row.name}\` deleted`);

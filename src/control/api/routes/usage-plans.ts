@@ -28,6 +28,7 @@ import {
   VIEWS,
 } from '../registry/change.ts';
 import { showUsagePlan, USAGE_PLAN, USAGE_PLAN_UPDATE } from '../registry/show.ts';
+import { judgeNamed } from '../rules/registry-references.ts';
 
 /** Routes for usage plans. */
 // biome-ignore format: a table is read in columns
@@ -120,7 +121,7 @@ function update(): Operation {
 
 function remove(): Operation {
   return operation({
-    summary: 'Delete a usage plan that no consumer has',
+    summary: 'Delete a usage plan that no consumer and no gateway has',
     response: messageShape,
     statuses: [409],
     async handle({ params, write }) {
@@ -153,7 +154,9 @@ function judgeName(there: readonly UsagePlanRow[], name: string): void {
 }
 
 /** Checks that nothing names the plan, which is about to lose its name. @throws Refusal 409 */
-async function judgeUse({ tx, domain }: Writing, { name }: UsagePlanRow): Promise<void> {
+async function judgeUse(w: Writing, { name }: UsagePlanRow): Promise<void> {
+  const { tx, domain } = w;
+  await judgeNamed(w, { kind: 'usage_plan', name });
   const users = await tx.consumers.onPlan(domain.id, name, NAMED_USERS + 1);
   if (users.length === 0) return;
   throw conflict(

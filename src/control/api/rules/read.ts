@@ -31,6 +31,7 @@ import { forbidden } from '../operation/refusal.ts';
 import type { Writing } from '../operation/route.ts';
 import { refuseSpecial } from '../origins.ts';
 import { judgeLists } from './named-lists.ts';
+import { judgeReferences } from './registry-references.ts';
 import { REMOVED_BY_NULL } from './shapes.ts';
 import { bodyOf, type RuleBody } from './show.ts';
 
@@ -61,6 +62,7 @@ export async function readRule(
   if (special !== null) throw special;
   await judgePatterns(w, { type, whole, ...(before === undefined ? {} : { before }) });
   if (toggled !== true) await judgeLists(w, { type, fields: parsed.fields, before });
+  if (toggled !== true) await judgeReferences(w, { type, fields: parsed.fields, before });
   if (toggled !== true) await judgeTags(w, { type, fields: parsed.fields, before });
   await judgeAddresses(w, parsed.fields, before);
   await judgeHostHeader(w, parsed.fields, before);

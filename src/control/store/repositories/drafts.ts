@@ -1,5 +1,6 @@
 /** Drafts: the differences of stored and published rules, their publication, and their removal. */
 import { type RawBuilder, sql } from 'kysely';
+import type { RuleType } from '../../../base/vocabulary/vocabulary.ts';
 import { lockDomain } from '../database/lock-domain.ts';
 import {
   type Flavour,
@@ -79,6 +80,17 @@ const publishedRules = statement((builder, p: { domain_id: number }) =>
       union all select rule_id as id, domain_id, type, priority, body, created_at, updated_at from published_rules
       where domain_id = ${p.domain_id} and body is not null
       order by type, priority, id`,
+    builder,
+  ),
+);
+
+const publishes = statement((builder, p: { domain_id: number; type: RuleType }) =>
+  raw<{ found: number }>(
+    sql`select 1 as found from rules where domain_id = ${p.domain_id} and type = ${p.type}
+        and not exists (select 1 from published_rules where published_rules.rule_id = rules.id)
+      union all select 1 as found from published_rules
+      where domain_id = ${p.domain_id} and type = ${p.type} and body is not null
+      limit 1`,
     builder,
   ),
 );
@@ -251,6 +263,11 @@ export function draftReads(session: Session) {
     async publishedRules(domainId: number): Promise<readonly RuleRow[]> {
       await lockDomain(session, domainId);
       return publishedRules(session, { domain_id: domainId });
+    },
+    /** Whether a rule of the type is published. */
+    async publishes(domainId: number, type: RuleType): Promise<boolean> {
+      await lockDomain(session, domainId);
+      return (await one(session, publishes, { domain_id: domainId, type })) !== null;
     },
     /** The HTML of all published error_page rules, by rule. */
     async publishedContents(domainId: number): Promise<readonly RuleContentRow[]> {

@@ -38,6 +38,21 @@ export type RegistryList = (typeof REGISTRY_LISTS)[number];
 /** A registry without objects. */
 export const EMPTY_REGISTRY: Registry = { consumers: [], usage_plans: [], token_issuers: [] };
 
+/** Names that gateways may refer to. */
+export interface RegistryNames {
+  readonly usage_plans: ReadonlySet<string>;
+  readonly token_issuers: ReadonlySet<string>;
+}
+
+/** The names in the lists of a registry as they were written; objects with mistakes may be named. */
+export function registryNames(given: unknown): RegistryNames {
+  const lists = isObject(given) ? given : {};
+  return {
+    usage_plans: namesOf(lists['usage_plans'], 'name'),
+    token_issuers: namesOf(lists['token_issuers'], 'name'),
+  };
+}
+
 /** Whether a registry has no object. */
 export function isEmptyRegistry(registry: Registry): boolean {
   return REGISTRY_LISTS.every((list) => registry[list].length === 0);

@@ -48,6 +48,30 @@ describe('the registry of an edge file', () => {
     expect(registry.issuer('auth')?.keys).toHaveLength(1);
   });
 
+  test('has the usage plans and token issuers that gateways name, those with mistakes among them', () => {
+    const gateway = (fields: string): string => `${FILE}gateways:\n  - { base_path: /v1, ${fields} }\n`;
+    const keys = 'auth: { api_key: { sources: [{ in: header, name: X-Api-Key }] } }';
+    expect(mistakes(gateway(`${keys}, default_plan: gold`))).toEqual([]);
+    expect(mistakes(gateway('auth: { jwt: { issuers: [auth] } }'))).toEqual([]);
+    expect(mistakes(gateway(`${keys}, default_plan: glod`))).toEqual([
+      expect.stringMatching(
+        /^edge\.yaml:17:\d+: error: gateways\[0\]\.default_plan: names no usage plan of the domain, found `glod`; did you mean `gold`\?$/,
+      ),
+    ]);
+    expect(mistakes(gateway('auth: { jwt: { issuers: [auht] } }'))).toEqual([
+      expect.stringMatching(
+        /^edge\.yaml:17:\d+: error: gateways\[0\]\.auth\.jwt\.issuers\[0\]: names no token issuer of the domain, found `auht`; did you mean `auth`\?$/,
+      ),
+    ]);
+    const wrong = gateway(`${keys}, default_plan: gold`).replace('rate: 50', 'rate: 0');
+    expect(mistakes(wrong)).toEqual([expect.stringContaining('usage_plans[0].throttle.rate')]);
+    const fragment = gateway(`id: 4, ${keys}, default_plan: other`).replace(
+      'domain:',
+      'fragment: true\ndomain:',
+    );
+    expect(mistakes(fragment.replace('{ name: api', '{ id: 1, name: api'))).toEqual([]);
+  });
+
   test('has mistakes with line and column', () => {
     expect(mistakes(FILE.replace('usage_plan: gold', 'usage_plan: glod'))).toEqual([
       'edge.yaml:13:17: error: consumers[0].usage_plan: names no usage plan of the domain, found `glod`; did you mean `gold`?',

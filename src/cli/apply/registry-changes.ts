@@ -1,0 +1,188 @@
+/**
+ * Plans the changes of consumers, their keys, usage plans and token issuers: by name, before the gateways that name them are
+ * written, and deletions after these are gone. The lock has none of them: their names identify them.
+ */
+import { same } from '../../rules/files/print-edge.ts';
+import type { Consumer, ConsumerKey, TokenIssuer, UsagePlan } from '../../rules/model/types.ts';
+import type { RemoteDomain } from '../remote/remote-domain.ts';
+import {
+  isInForce,
+  type RegistryNoun,
+  type RemoteConsumer,
+  type RemoteKey,
+} from '../remote/remote-registry.ts';
+import type { ChangeSummary, FieldChange } from './change.ts';
+import type { DesiredState } from './desired-state.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A consumer without keys, a usage plan or a token issuer. */
+type RegistryObject = Consumer | UsagePlan | TokenIssuer;
+
+/** The change of an object of a registry. */
+export type RegistryChange =
+  | (ChangeSummary & { readonly noun: RegistryNoun } & (
+        | { readonly verb: 'create'; readonly after: RegistryObject }
+        | {
+            readonly verb: 'update';
+            readonly of: number;
+            readonly before: RegistryObject;
+            readonly after: RegistryObject;
+          }
+        | { readonly verb: 'delete'; readonly of: number; readonly before: RegistryObject }
+      ))
+  | (ChangeSummary & { readonly noun: 'consumer_key' } & (
+        | { readonly verb: 'create'; readonly username: string; readonly after: ConsumerKey }
+        | { readonly verb: 'delete'; readonly consumer: number; readonly of: number }
+      ));
+
+/** The changes of a registry, by when they are possible. */
+export interface RegistryChanges {
+  /** Before rules are written. */
+  readonly first: readonly RegistryChange[];
+  /** After rules are deleted. */
+  readonly last: readonly RegistryChange[];
+  /** Titles of objects that only the server has and that stay. */
+  readonly leftAlone: readonly string[];
+  /** What `apply` cannot change, as sentences. */
+  readonly warnings: readonly string[];
+}
+
+/** Compares the registry of a file with that of a server. With `prune`, what the file does not have is deleted. */
+export function changesOfRegistry(
+  { registry }: DesiredState,
+  { registry: remote }: RemoteDomain,
+  { prune }: { readonly prune: boolean },
+): RegistryChanges {
+  const plans = compare('usage_plan', registry.usage_plans, remote.usage_plans);
+  const issuers = compare('token_issuer', registry.token_issuers, remote.token_issuers);
+  const withoutKeys = registry.consumers.map(({ keys: _, ...consumer }): Consumer => consumer);
+  const consumers = compare('consumer', withoutKeys, remote.consumers);
+  const known = new Map(remote.consumers.map((consumer) => [consumer.value.username, consumer]));
+  const keys = registry.consumers.map((consumer) => changesOfKeys(consumer, known.get(consumer.username)));
+  const gone = [...issuers.left, ...consumers.left, ...plans.left];
+  const revoked = keys.flatMap(({ left }) => left);
+  return {
+    first: [
+      ...plans.changes,
+      ...(prune ? revoked : []),
+      ...consumers.changes,
+      ...keys.flatMap(({ changes }) => changes),
+      ...issuers.changes,
+    ],
+    last: prune ? gone : [],
+    leftAlone: prune ? [] : [...gone, ...revoked].map(({ title }) => title),
+    warnings: keys.flatMap(({ warnings }) => warnings),
+  };
+}
+
+interface Compared {
+  /** Creations and updates. */
+  readonly changes: readonly RegistryChange[];
+  /** Deletions of what the file does not have. */
+  readonly left: readonly RegistryChange[];
+}
+
+function compare(
+  noun: RegistryNoun,
+  desired: readonly RegistryObject[],
+  remote: readonly { readonly id: number; readonly value: RegistryObject }[],
+): Compared {
+  const there = new Map(remote.map((one) => [nameOf(one.value), one]));
+  const names = new Set(desired.map(nameOf));
+  const changes = desired.flatMap((after): RegistryChange[] => {
+    const title = titleOf(noun, after);
+    const before = there.get(nameOf(after));
+    if (before === undefined)
+      return [{ noun, verb: 'create', title, fields: fieldsOf(after, 'after'), after }];
+    const fields = differences(before.value, after);
+    if (fields.length === 0) return [];
+    return [{ noun, verb: 'update', title, fields, of: before.id, before: before.value, after }];
+  });
+  const left = remote
+    .filter(({ value }) => !names.has(nameOf(value)))
+    .map(({ id, value }): RegistryChange => {
+      const fields = fieldsOf(value, 'before');
+      return { noun, verb: 'delete', title: titleOf(noun, value), fields, of: id, before: value };
+    });
+  return { changes, left };
+}
+
+function nameOf(object: RegistryObject): string {
+  return 'username' in object ? object.username : object.name;
+}
+
+/** `usage plan gold`. */
+function titleOf(noun: RegistryNoun, object: RegistryObject): string {
+  return `${noun.replace('_', ' ')} ${nameOf(object)}`;
+}
+
+function differences(before: RegistryObject, after: RegistryObject): readonly FieldChange[] {
+  const [had, has] = [before as unknown as Fields, after as unknown as Fields];
+  return [...new Set([...Object.keys(had), ...Object.keys(has)])]
+    .filter((name) => !same(had[name], has[name]))
+    .map((name) => ({
+      name,
+      ...(had[name] === undefined ? {} : { before: had[name] }),
+      ...(has[name] === undefined ? {} : { after: has[name] }),
+    }));
+}
+
+/** The fields that say something. */
+function fieldsOf(object: object, side: 'before' | 'after'): readonly FieldChange[] {
+  return Object.entries(object)
+    .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
+    .map(([name, value]) => ({ name, [side]: value }));
+}
+
+interface ComparedKeys extends Compared {
+  readonly warnings: readonly string[];
+}
+
+/** Keys never change: one that differs is another one. */
+function changesOfKeys({ username, keys = [] }: Consumer, remote: RemoteConsumer | undefined): ComparedKeys {
+  const there = new Map((remote?.keys ?? []).map((key) => [key.sha256, key]));
+  const hashes = new Set(keys.map(({ sha256 }) => sha256));
+  const open = keys.filter(({ sha256, expires_at }) => !there.has(sha256) && !isPast(expires_at));
+  const changes = open.map((after): RegistryChange => {
+    const fields = fieldsOf(after, 'after');
+    return {
+      noun: 'consumer_key',
+      verb: 'create',
+      title: keyTitle(after, username),
+      fields,
+      username,
+      after,
+    };
+  });
+  const left = (remote?.keys ?? [])
+    .filter((key) => isInForce(key) && !hashes.has(key.sha256))
+    .map((key): RegistryChange => {
+      const title = keyTitle(key, username);
+      const fields = [{ name: 'sha256', before: key.sha256 }];
+      return { noun: 'consumer_key', verb: 'delete', title, fields, consumer: remote!.id, of: key.id };
+    });
+  const warnings = keys.flatMap((key) => {
+    const why = conflictOf(key, there.get(key.sha256));
+    return why === null ? [] : [`${keyTitle(key, username)} ${why}`];
+  });
+  return { changes, left, warnings };
+}
+
+/** Why a key of the file cannot be as the file has it; `null`: it is. */
+function conflictOf(key: ConsumerKey, there: RemoteKey | undefined): string | null {
+  if (there === undefined) return null;
+  if (there.isRevoked) return 'was revoked on the server; remove it from the file';
+  const at = (text: string | null): number | null => (text === null ? null : Date.parse(text.toUpperCase()));
+  if (at(key.expires_at) === at(there.expires_at) && key.name === there.name) return null;
+  return 'has another name or expiry on the server, which no change of a key alters';
+}
+
+function isPast(expires: string | null): boolean {
+  return expires !== null && Date.parse(expires.toUpperCase()) <= Date.now();
+}
+
+/** `key 2c26b46b of consumer acme`. */
+function keyTitle({ sha256 }: Pick<ConsumerKey, 'sha256'>, username: string): string {
+  return `key ${sha256.slice(0, 8)} of consumer ${username}`;
+}

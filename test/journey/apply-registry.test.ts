@@ -1,0 +1,97 @@
+/** Consumers, their keys, usage plans and token issuers of an edge file, applied to a real server and exported from it. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { builtCli, type Run } from '../support/built.ts';
+import { type Served, serve } from '../support/served.ts';
+
+let server: Served;
+let domain: string;
+let count = 0;
+
+beforeAll(async () => {
+  await builtCli();
+  server = await serve({ tier: 'enterprise' });
+}, 600_000);
+afterAll(() => server.stop());
+beforeEach(async () => {
+  domain = `registry${++count}.test`;
+  await server.domain(domain);
+});
+
+const at = (name: string): string => join(server.folder, name);
+const save = (text: string): void => writeFileSync(at('edge.yaml'), `domain: ${domain}\n${text}`);
+const apply = (...flags: string[]): Promise<Run> => server.run(['apply', ...flags]);
+const NOTHING = (): string => `no changes: ${domain} matches the file\n`;
+const RECORDS = 'records:\n  - { name: api, type: A, destination: 198.51.100.20, proxied: true }\n';
+const HASH = 'ab'.repeat(32);
+const OTHER = 'cd'.repeat(32);
+const REGISTRY = `usage_plans:
+  - { name: gold, throttle: { rate: 50 } }
+token_issuers:
+  - name: login
+    issuer: "https://login.example.com/"
+    audiences: [api]
+    keys: [{ kty: OKP, crv: Ed25519, kid: a, x: 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo }]
+    default_consumer: acme
+consumers:
+  - username: acme
+    usage_plan: gold
+    scopes: ["orders:read"]
+    keys: [{ name: ci, sha256: ${HASH} }]
+`;
+const GATEWAY =
+  'gateways:\n  - { key: orders, base_path: /v1, auth: { jwt: { issuers: [login] } }, default_plan: gold }\n';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+const list = async (path: string): Promise<any[]> =>
+  (await server.call('GET', `/domains/${domain}/${path}/`)).body;
+
+test('a registry is made before the gateways that name it, exported, and deleted after them', {
+  timeout: 600_000,
+}, async () => {
+  save(RECORDS + REGISTRY + GATEWAY);
+  const first = await apply();
+  expect(first.code, first.err).toBe(0);
+  const [acme] = await list('consumers');
+  expect(acme).toMatchObject({ username: 'acme', usage_plan: 'gold', scopes: ['orders:read'] });
+  expect(await list(`consumers/${acme.id}/keys`)).toMatchObject([{ name: 'ci', sha256: HASH }]);
+  expect(await list('token-issuers')).toMatchObject([{ name: 'login', default_consumer: 'acme' }]);
+  expect((await apply()).out).toBe(NOTHING());
+
+  const exported = await server.run(['export', domain, '-o', at('exported.yaml')]);
+  expect(exported.code, exported.err).toBe(0);
+  expect(readFileSync(at('exported.yaml'), 'utf8')).toContain(`sha256: ${HASH}`);
+  const again = await server.run(['apply', '--no-lock', '--prune', '-f', at('exported.yaml')]);
+  expect(again).toEqual({ code: 0, out: NOTHING(), err: '' });
+
+  save(RECORDS);
+  const unpruned = await apply();
+  expect(unpruned.err).toContain('usage plan gold');
+  expect(await list('usage-plans')).toHaveLength(1);
+  const pruned = await apply('--prune');
+  expect(pruned.code, pruned.err).toBe(0);
+  for (const path of ['gateways', 'token-issuers', 'consumers', 'usage-plans'])
+    expect(await list(path), path).toEqual([]);
+});
+
+test('objects are changed by name, and keys of the server alone are revoked with --prune only', {
+  timeout: 600_000,
+}, async () => {
+  save(RECORDS + REGISTRY);
+  expect((await apply()).code).toBe(0);
+  const [{ id }] = await list('consumers');
+  save(RECORDS + REGISTRY.replace('rate: 50', 'rate: 60').replace('orders:read', 'all').replace(HASH, OTHER));
+  const changed = await apply();
+  expect(changed.code, changed.err).toBe(0);
+  expect(changed.err).toContain('key abababab of consumer acme');
+  expect(await list('usage-plans')).toMatchObject([{ throttle: { rate: 60 } }]);
+  expect(await list('consumers')).toMatchObject([{ id, scopes: ['all'] }]);
+  const live = async (): Promise<string[]> =>
+    (await list(`consumers/${id}/keys`)).filter((key) => key.revoked_at === null).map((key) => key.sha256);
+  expect(await live()).toEqual([HASH, OTHER]);
+  expect((await apply('--prune')).code).toBe(0);
+  expect(await live()).toEqual([OTHER]);
+  save(RECORDS + REGISTRY);
+  expect((await apply()).err).toContain('key abababab of consumer acme was revoked on the server');
+});
