@@ -3014,7 +3014,7 @@ export interface paths {
         readonly put: operations["putDomainUsagePlansByUsagePlanId"];
         readonly post?: never;
         /**
-         * Delete a usage plan that no consumer has
+         * Delete a usage plan that no consumer and no gateway has
          * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
          */
         readonly delete: operations["deleteDomainUsagePlansByUsagePlanId"];
@@ -3066,7 +3066,7 @@ export interface paths {
         readonly put: operations["putDomainTokenIssuersByIssuerId"];
         readonly post?: never;
         /**
-         * Delete a token issuer; its tokens are refused
+         * Delete a token issuer that no gateway names
          * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
          */
         readonly delete: operations["deleteDomainTokenIssuersByIssuerId"];
@@ -20107,7 +20107,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Delete a usage plan that no consumer has */
+            /** @description Delete a usage plan that no consumer and no gateway has */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -20397,7 +20397,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Delete a token issuer; its tokens are refused */
+            /** @description Delete a token issuer that no gateway names */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
