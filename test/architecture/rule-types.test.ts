@@ -35,6 +35,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'control/api/routes/rules.ts':
     'HTML of error pages in a column of its own; the www record of a canonical redirect',
   'control/api/rules/read.ts': "the budget of addresses of drop rules; the country of a route's origin",
+  'control/api/rules/registry-references.ts': 'usage plans and token issuers that gateways name',
   'control/api/rules/shapes.ts': 'fields that only answers of a type have',
   'control/api/rules/show.ts': 'HTML of error pages in a column of its own; a default of older waf rows',
   'control/compute/deliver.ts': 'the error page of a trace is cut',
@@ -61,6 +62,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   'rules/files/print-edge.ts': 'origins of a pool are printed as rows',
   'rules/model/groups.ts': 'the types whose rules insert groups of their path patterns',
   'rules/model/list-names.ts': 'the fields of types that may name lists',
+  'rules/model/parse.ts': 'gateways are named by their own list in edge files',
+  'rules/model/registry-references.ts': 'usage plans and token issuers that gateways name',
   'rules/model/tags.ts': 'the types whose rules tag requests, which conditions name',
   'workbench/importers/': 'translate rules of other products to the type that does the same',
   'workbench/mutation/mutate.ts': 'a challenge of a fingerprint rule lets later ones of its phase act',
