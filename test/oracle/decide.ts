@@ -526,11 +526,13 @@ export function decide(world: World, facts: Facts): { readonly decision: Decisio
   return { decision, left: { facts, waiting: memo.waiting, states } };
 }
 
-/** Where credentials of a request are read; `null`: none can matter to its decision. Counts nothing, so that a rate limit ends none. */
+/** Where credentials of a request are read; `null`: none can matter to its decision. Counts nothing. */
 export function credentialsWanted(world: World, facts: Facts): CredentialsWanted | null {
   const run = startRun(world, facts, { memo: emptyMemo(), shadow: false });
   const isEnded = [dropPhase, fingerprintPhase, botPhase].some((phase) => phase(run) !== null);
   if (isEnded || isAcme(facts) || isOwn(facts)) return null;
+  const limits = matching(run, 'rate_limit').filter(({ action_mode }) => action_mode === 'enforce');
+  if (limits.some((limit) => world.rates.hit(limit, facts, true).breached)) return null;
   const found = matching(run, 'gateway');
   const rule = found.find((one) => one.action_mode === 'enforce') ?? found[0];
   return rule === undefined ? null : wantedBy(rule, facts, world.registry);

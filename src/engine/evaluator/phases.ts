@@ -25,7 +25,13 @@ import {
   recordNote,
   routeExplanation,
 } from './phases/origin.ts';
-import { answerOwnPath, ownPathNote, rateLimit, rateLimitExplanation } from './phases/rate-limit.ts';
+import {
+  answerOwnPath,
+  ownPathNote,
+  rateLimit,
+  rateLimitExplanation,
+  wouldBreach,
+} from './phases/rate-limit.ts';
 import { redirect, redirectExplanation } from './phases/redirect.ts';
 import { rewrite, rewriteExplanation } from './phases/rewrite.ts';
 import { waf, wafExplanation, wantedBody } from './phases/waf.ts';
@@ -248,10 +254,11 @@ function runTagging(context: Context, run: Run): boolean {
   return hasEnded;
 }
 
-/** What the gateway of the request reads credentials by; `null`: none has it, or a rule of an earlier phase ends it. */
+/** What the gateway of the request reads credentials by; `null`: none has it, or a rule of an earlier phase ends it, a rate limit among them; nothing counts. */
 export function credentialsOf(context: Context, { real }: Runs): CredentialsWanted | null {
   if (!hasRules(context.loaded.plan, { types: ['gateway'] })) return null;
-  return runTagging(context, real) ? null : wantedCredentials(context);
+  // A visitor above a limit is refused whatever the token says, and must not cost a verification.
+  return runTagging(context, real) || wouldBreach(context) ? null : wantedCredentials(context);
 }
 
 /** Removes what the runs of the last request computed for each other. */

@@ -61,6 +61,20 @@ export function rateLimit(context: Context, run: Run): boolean {
   return end(run, 'block', { status: 429, rule });
 }
 
+/** Whether an enforced rule would end the request. Counts nothing. */
+export function wouldBreach(context: Context): boolean {
+  const { counters, facts } = context;
+  for (let slot = nextMatch(context, RATE_LIMIT); slot >= 0; slot = nextMatch(context, RATE_LIMIT)) {
+    if (isDryRun(context, slot)) continue;
+    if (breachEffect(context, slot) === 'challenge' && isEdgeOwn(facts)) continue;
+    const window = windowOf(context, slot);
+    const out = { breached: false, count: 0, retryAfter: 0 };
+    counters.peek(window, keyOf(facts, window), facts.now, allowanceOf(context, slot), out);
+    if (out.breached) return true;
+  }
+  return false;
+}
+
 /** Adds the state of a rule to those that the response states: of the one that acts, and of each with `headers`. */
 function noteState(
   context: Context,
