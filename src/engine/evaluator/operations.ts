@@ -28,7 +28,7 @@ export interface Router {
 /** A place in the tree: what may follow, and the operations whose template ends here. */
 interface Node {
   readonly literals: Map<string, Node>;
-  readonly mixed: { readonly segment: TemplateSegment; readonly node: Node }[];
+  readonly mixed: { readonly segment: TemplateSegment; readonly child: Node }[];
   parameter: Node | null;
   operations: Map<string, LoadedOperation> | null;
 }
@@ -65,10 +65,10 @@ function childFor(node: Node, segment: TemplateSegment): Node {
     return node.parameter;
   }
   const same = node.mixed.find((one) => one.segment.texts.join('\0') === texts.join('\0'));
-  if (same !== undefined) return same.node;
-  const added = { segment, node: createNode() };
+  if (same !== undefined) return same.child;
+  const added = { segment, child: createNode() };
   node.mixed.push(added);
-  return added.node;
+  return added.child;
 }
 
 /** Puts the segment with most literal text first; of equal ones the order is that of their texts. */
@@ -77,7 +77,7 @@ function sortMixed(node: Node): void {
   const text = ({ texts }: TemplateSegment): string => texts.join('\0');
   node.mixed.sort(({ segment: a }, { segment: b }) => size(b) - size(a) || (text(a) < text(b) ? -1 : 1));
   for (const child of node.literals.values()) sortMixed(child);
-  for (const child of node.mixed) sortMixed(child.node);
+  for (const { child } of node.mixed) sortMixed(child);
   if (node.parameter !== null) sortMixed(node.parameter);
 }
 
@@ -90,7 +90,7 @@ function findIn(node: Node, segments: readonly string[], index: number): PathOpe
     const found = findIn(literal, segments, index + 1);
     if (found !== null) return found;
   }
-  for (const { segment: template, node: child } of node.mixed) {
+  for (const { segment: template, child } of node.mixed) {
     if (!segmentMatches(template, segment)) continue;
     const found = findIn(child, segments, index + 1);
     if (found !== null) return found;
