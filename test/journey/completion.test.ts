@@ -89,7 +89,7 @@ describe('bash', requires(LACKING.bash), () => {
     [['key', ''], 'create list revoke'],
     [['key', 'create', '--n'], '--name'],
     [['simulate', '--fi'], '--file'],
-    [['simulate', '-f', 'x.yaml', '--co'], '--cookie --country --counted --color'],
+    [['simulate', '-f', 'x.yaml', '--co'], '--cookie --country --consumer --counted --color'],
     [['simulate', '--color', ''], 'auto always never'],
     [['simulate', '-f', ''], 'my file.yaml my-folder'],
     [['simulate', '--requests', 'my f'], 'my file.yaml'],
