@@ -28,7 +28,7 @@ export const PLAIN_VERSION = 3;
 /** The version that added conditions. */
 export const CONDITIONS_VERSION = 4;
 /** The version that added lists, headers rules and small fields. */
-const LISTS_VERSION = 5;
+export const LISTS_VERSION = 5;
 /** `EPLN`, read as a little-endian number. */
 export const MAGIC = 0x4e4c5045;
 

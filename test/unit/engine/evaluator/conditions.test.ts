@@ -5,9 +5,9 @@ import { printPlan } from '../../../../src/engine/compiler/print.ts';
 import { type EdgeRequest, type Evaluator, loadPlan } from '../../../../src/engine/evaluator/index.ts';
 import {
   CONDITIONS_VERSION,
+  LISTS_VERSION,
   OLDEST_VERSION,
   PLAIN_VERSION,
-  PLAN_VERSION,
 } from '../../../../src/engine/plan/layout.ts';
 import { openPlan } from '../../../../src/engine/plan/seal.ts';
 import type { WafProgram } from '../../../../src/engine/waf/request/inspection.ts';
@@ -339,7 +339,7 @@ describe('plans', () => {
     const version = (rules: readonly object[]) => openPlan(seal(compile(ruleSetOf(rules)).plan)).version;
     expect(version([{ type: 'drop', path_includes: ['/a'] }])).toBe(PLAIN_VERSION);
     expect(version([WITH])).toBe(CONDITIONS_VERSION);
-    expect(version([{ type: 'drop', conditions: { except_methods: ['GET'] } }])).toBe(PLAN_VERSION);
+    expect(version([{ type: 'drop', conditions: { except_methods: ['GET'] } }])).toBe(LISTS_VERSION);
     expect(PLAIN_VERSION).toBeGreaterThan(OLDEST_VERSION);
   });
 

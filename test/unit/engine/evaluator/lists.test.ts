@@ -7,7 +7,7 @@ import { compile, seal } from '../../../../src/engine/compiler/index.ts';
 import { ListTooLarge, sealList } from '../../../../src/engine/compiler/seal-list.ts';
 import { loadPlan, openList, PlanFault } from '../../../../src/engine/evaluator/index.ts';
 import { hasStart, hasText, redirectOf, rowOf } from '../../../../src/engine/evaluator/lists.ts';
-import { CONDITIONS_VERSION, PLAN_VERSION } from '../../../../src/engine/plan/layout.ts';
+import { CONDITIONS_VERSION, LISTS_VERSION } from '../../../../src/engine/plan/layout.ts';
 import {
   hashOn,
   hashPlace,
@@ -196,8 +196,8 @@ describe('a plan whose rules name a list', () => {
 
   test('contains it, or finds it by digest, and decides the same', () => {
     const contained = seal(compile(ruleSet()).plan);
-    expect(openPlan(contained).version).toBe(PLAN_VERSION);
-    expect(PLAN_VERSION).toBeGreaterThan(CONDITIONS_VERSION);
+    expect(openPlan(contained).version).toBe(LISTS_VERSION);
+    expect(LISTS_VERSION).toBeGreaterThan(CONDITIONS_VERSION);
     expect(answers(contained)).toEqual(['block', 'block', 'forward']);
     const sealed = sealList({ kind: 'ip', entries });
     const digest = sha256Hex(sealed);
