@@ -63,7 +63,7 @@ export async function registryOfDomain(
   return hasGateways ? tx.registries.get(domainId) : null;
 }
 
-/** The same with its content, for plans that are analysed and not published; `undefined`: there is none. */
+/** The same with its content, for plans that are analysed and not published; `undefined`: the domain has no registry. */
 export async function registryWithContent(
   tx: Registries & Gateways,
   domainId: number,

@@ -93,7 +93,7 @@ function isAmong(sources: readonly CredentialSource[], { in: place, name }: Cred
   );
 }
 
-/** The credential in the value of a header of this lower-case name; `null`: the value is none of this kind. */
+/** The credential in the value of a header of this lower-case name; `null`: the value has another scheme. */
 type ReadValue = (name: string, value: string) => string | null;
 
 /** The text in a source; `null`: it has none. An empty value counts as none, unless it is one of several. */

@@ -35,7 +35,7 @@ function timesFailure(
   return nowSec < from - skewSec ? 'not_yet_valid' : null;
 }
 
-/** Whether a claim is a NumericDate; `1e999` is read as infinity, and is none. */
+/** Whether a claim is a NumericDate; not `1e999`, which is read as infinity. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }

@@ -37,7 +37,7 @@ export interface ClaimedKey {
   readonly kid: string | null;
 }
 
-/** The keys that may have made a token's signature, a few; a failure: there are none. */
+/** The keys that may have made a token's signature, a few; a failure: no key fits. */
 export function fittingKeys(
   { alg, kid }: ClaimedKey,
   issuer: Pick<RegisteredIssuer, 'keys' | 'algorithms'>,
@@ -62,7 +62,7 @@ function fits(key: JsonMembers, alg: string, { kty, crv }: KeyKind): boolean {
   return own === alg || (own === 'Ed25519' && alg === 'EdDSA');
 }
 
-/** Imports a key for an algorithm that it fits; `null`: it is none that may be used. */
+/** Imports a key for an algorithm that it fits; `null`: it must not be used. */
 export type ImportKey = (key: JsonMembers, alg: string) => Promise<CryptoKey | null>;
 
 /** Creates the import, which imports each key once for an algorithm. Imported keys are forgotten with their registry. */
@@ -86,7 +86,7 @@ async function importKey(key: JsonMembers, alg: string): Promise<CryptoKey | nul
     const made = await importJWK(publicKey, alg);
     return made instanceof Uint8Array ? null : made;
   } catch {
-    // An issuer's key that is none; its other keys remain.
+    // A malformed key of an issuer is left out; its other keys remain.
     return null;
   }
 }

@@ -43,7 +43,7 @@ function isBase64Url(text: string): boolean {
   }
 }
 
-/** The six bits of a character's code; -1: it is none of base64url. */
+/** The six bits of a character's code; -1: it is not of the alphabet of base64url. */
 function digitOf(code: number): number {
   if (code >= 65 && code <= 90) return code - 65;
   if (code >= 97 && code <= 122) return code - 71;

@@ -4,7 +4,7 @@
  * words, then text, with one octet a character or two; in little-endian order.
  *
  * The words begin with REGISTRY_INDEX. A string is its number in the table of strings, whose first one is empty: 0 also means
- * that there is none.
+ * an absent string.
  */
 import { xxhash32 } from '../../base/octets/xxhash32.ts';
 import {

@@ -105,7 +105,7 @@ function isPlace(value: unknown): value is WrittenPlace {
   return typeof path === 'string' && Array.isArray(methods);
 }
 
-/** The operations of the document that `schema` names; `null`: there is none without mistakes, which are reported. */
+/** The operations of the document that `schema` names; `null`: it is missing or has mistakes, which are reported. */
 function documentOperations(schema: unknown, place: DocumentPlace): readonly SchemaOperation[] | null {
   const { file, documents, diagnostics } = place;
   const path = [...place.path, 'schema'];
@@ -133,7 +133,7 @@ function documentOperations(schema: unknown, place: DocumentPlace): readonly Sch
   return read.ok ? read.operations.map(({ operation }) => operation) : null;
 }
 
-/** The name of a document below the folder of the edge file, without `./`; `null`: it is none. */
+/** The name of a document below the folder of the edge file, without `./`; `null`: it is no such name. */
 function schemaName(text: string): string | null {
   const name = text.replace(/^(?:\.\/)+/, '');
   const isBelow = !/^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)|[\u0000-\u001f]/.test(name);

@@ -74,7 +74,7 @@ function variableOf(name: string): ValuePiece | Problem {
   };
 }
 
-/** What is in the brackets of a variable with an argument; `null`: it is none of that name. */
+/** What is in the brackets of a variable with an argument; `null`: it is another variable. */
 function argumentOf(variable: string, text: string): string | null {
   const isCall = text.startsWith(`${variable}(`) && text.endsWith(')') && text.length > variable.length + 2;
   return isCall ? text.slice(variable.length + 1, -1) : null;

@@ -52,7 +52,7 @@ export function readOpenApi(document: unknown): OpenApiDocument {
     : { ok: true, version, operations, basePaths, diagnostics };
 }
 
-/** `openapi` of the document; `null`: it is none that is read, which is reported. */
+/** `openapi` of the document; `null`: it is of a version that is not read, which is reported. */
 function readVersion(document: unknown, report: Report): string | null {
   const refuse = (path: FieldPath, message: string, remedy: string, found: string | null = null): null => {
     report.add('error', path, { code: 'openapi_version', message, found, remedy });

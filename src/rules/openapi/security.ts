@@ -98,7 +98,7 @@ function readSchemes(reading: DocumentReading): ReadonlyMap<string, string | nul
   return schemes;
 }
 
-/** The alternatives; `null`: the value is none, which is reported. */
+/** The alternatives; `null`: the value has another type, which is reported. */
 function readAlternatives(
   value: unknown,
   path: FieldPath,

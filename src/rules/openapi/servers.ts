@@ -41,7 +41,7 @@ function withDefaults(url: string, variables: unknown): string {
   });
 }
 
-/** The path of a URL or relative reference, without a slash at its end unless it is `/`; `null`: it is none. */
+/** The path of a URL or relative reference, without a slash at its end unless it is `/`; `null`: it has no path. */
 function basePath(url: string): string | null {
   if (url === '' || /[{}?#]/.test(url)) return null;
   try {

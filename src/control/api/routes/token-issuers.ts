@@ -161,7 +161,7 @@ function withoutReplaced({ keys, ...fields }: TokenIssuer, input: unknown): obje
   return typeof url === 'string' || keys === undefined ? fields : { ...fields, keys };
 }
 
-/** The columns of an issuer but those that never change, and its keys. An empty list of keys is none. */
+/** The columns of an issuer but those that never change, and its keys. An empty list of keys counts as absent. */
 function columnsOf({ domain, now }: Writing, { keys, ...fields }: TokenIssuer) {
   const listed = keys === undefined || keys.length === 0 ? {} : { keys };
   const { name, default_consumer } = fields;

@@ -67,7 +67,7 @@ function readJwk(given: unknown): PublicJwk | KeyProblem {
 function ofPrivate(member: string): KeyProblem {
   const message =
     member === 'kty'
-      ? 'must be a public key, not a shared secret, with which whoever verifies tokens can forge them'
+      ? 'must be a public key, not a shared secret, with which each verifier of tokens can forge them'
       : 'must not be in a public key';
   const remedy = 'write the public key alone, and replace the private one, which was disclosed';
   return { member, problem: { code: 'private_key', message, found: null, remedy } };
@@ -145,7 +145,7 @@ function octetsOf(value: unknown): number {
   return Math.floor((value.length * 3) / 4);
 }
 
-/** Bits of a number as octets in base64url, without leading zeros; -1 of a value that is none. */
+/** Bits of a number as octets in base64url, without leading zeros; -1 of a value that is no base64url. */
 function bitsOf(value: unknown): number {
   const octets = octetsOf(value);
   if (octets < 0) return -1;

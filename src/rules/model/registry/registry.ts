@@ -59,7 +59,7 @@ export function isEmptyRegistry(registry: Registry): boolean {
 }
 
 /**
- * Reads the lists of a registry, of which those that are absent are empty; `null`: a list is none or too long. Objects with
+ * Reads the lists of a registry, of which those that are absent are empty; `null`: a list has another type or is too long. Objects with
  * mistakes are left out. `context.path`: of the object that has the lists.
  */
 export function readRegistry(given: unknown, context: ReadContext): Registry | null {
