@@ -1,6 +1,6 @@
 /** Reads a domain of a server over the API. */
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
-import { MAX_NAMED_ENTRIES } from '../../base/vocabulary/limits.ts';
+import { MAX_NAMED_ENTRIES, MAX_RULES } from '../../base/vocabulary/limits.ts';
 import { type ListKind, RULE_TYPES, typePath } from '../../base/vocabulary/vocabulary.ts';
 import { SETTING_NAMES } from '../../rules/model/domain.ts';
 import { readEntries } from '../../rules/model/lists.ts';
@@ -76,19 +76,16 @@ export function rulePath(domain: string, type: Rule['type'], id?: number): strin
 export async function readRemote(domain: string, options: ServerAccess): Promise<RemoteDomain> {
   const get = async (path: string): Promise<unknown> =>
     (await callApi(options, { method: 'GET', path })).body;
-  const known = async (path: string): Promise<unknown> =>
-    get(path).catch((error: unknown) => {
-      // An earlier server does not have this type of rules.
-      if (error instanceof ServerRefusal && error.status === 404) return [];
-      throw error;
-    });
   const detail = (await getDomain(domain, options)) as Fields;
   const records = (await get(recordPath(domain))) as readonly unknown[];
+  // One list of all types: a list of each would take a request a type of the key's budget.
+  const pages = { path: domainPath(domain, `/rules/?limit=${RULES_PAGE}`), most: MAX_RULES };
+  const listed = (await callPages(options, pages)).entries as readonly Fields[];
   const rules: Rule[] = [];
   for (const type of RULE_TYPES) {
-    for (const listed of (await known(rulePath(domain, type))) as readonly Fields[]) {
-      const id = Number(listed['id']);
-      const whole = type === 'error_page' ? ((await get(rulePath(domain, type, id))) as Fields) : listed;
+    for (const shown of listed.filter((one) => one['type'] === type)) {
+      const id = Number(shown['id']);
+      const whole = type === 'error_page' ? ((await get(rulePath(domain, type, id))) as Fields) : shown;
       rules.push(readRule(type, whole));
     }
   }
@@ -108,6 +105,9 @@ export async function readRemote(domain: string, options: ServerAccess): Promise
     registry: await readRemoteRegistry(domainPath(domain), options),
   };
 }
+
+/** Rules in one answer. */
+const RULES_PAGE = 1_000;
 
 /** Entries of a list in one answer. */
 const ENTRIES_PAGE = 1_000;
