@@ -2,9 +2,12 @@
  * Where entries are, and calls on them, in values that cross to another thread. In: a place, a call. Out: the store there, and
  * the outcome of the call as a value.
  */
+import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { PostgresAccess } from '../store/place.ts';
+import { MAX_REMEMBERED_BATCHES } from './limits.ts';
 import {
+  type Appended,
   type LogBatch,
   LogFault,
   type LogFaultCode,
@@ -103,8 +106,9 @@ export function resultOf(delivery: LogDelivery): unknown {
 }
 
 // Log entries as JSON lines in a file or on stdout, for a collector that stores and searches them. In: batches, checked as
-// for a database. Out: each entry as one line, with the id of the node that sent it. A repeated batch is written again, since
-// nothing here is searched; its entries have the same ids.
+// for a database. Out: each entry as one line, with the id of the node that sent it. A batch that is sent again, since its
+// answer was lost, is not written again while this process runs and remembers it; later its entries appear twice, with the
+// same ids.
 
 export interface LinesOptions {
   /** A path; `-` is stdout. */
@@ -121,12 +125,31 @@ function openLines({ file, days }: LinesOptions): LogStore {
   const absent = async (): Promise<never> => {
     throw new LogFault('absent', 'this server writes log entries as lines and stores none (--decision-logs)');
   };
+  const recent = new Map<string, Promise<Appended>>();
+  async function write(batch: LogBatch): Promise<Appended> {
+    const { rows, foreign } = readBatch(batch, days);
+    const lines = rows.map(({ line, nodeId }) => `${line.slice(0, -1)},"node_id":${nodeId}}\n`);
+    if (lines.length > 0) await writeTo(file, lines.join(''));
+    return { stored: rows.length, repeated: 0, dropped: foreign };
+  }
   return {
     async append(batch) {
-      const { rows, foreign } = readBatch(batch, days);
-      const lines = rows.map(({ line, nodeId }) => `${line.slice(0, -1)},"node_id":${nodeId}}\n`);
-      if (lines.length > 0) await writeTo(file, lines.join(''));
-      return { stored: rows.length, repeated: 0, dropped: foreign };
+      const digest = createHash('sha256').update(`${batch.nodeId}\n`).update(batch.bytes).digest('base64');
+      const before = recent.get(digest);
+      if (before !== undefined) {
+        // The first one may still be written; where it fails, this one is refused too, and sent again.
+        const { stored, dropped } = await before;
+        return { stored: 0, repeated: stored, dropped };
+      }
+      const writing = write(batch);
+      recent.set(digest, writing);
+      if (recent.size > MAX_REMEMBERED_BATCHES) recent.delete(recent.keys().next().value!);
+      try {
+        return await writing;
+      } catch (error) {
+        recent.delete(digest);
+        throw error;
+      }
     },
     find: absent,
     get: absent,

@@ -391,7 +391,7 @@ describe.each(everyDatabase())('the log store on $kind', (database) => {
   });
 });
 
-test('lines for a collector have every entry with its node, and a search says that none are stored', async () => {
+test('lines for a collector have every entry once with its node, and a search says that none are stored', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-lines-'));
   const file = join(folder, 'decisions.jsonl');
   const logs = openLogs({ place: { kind: 'lines', file, days: 7 }, file: null });
@@ -402,6 +402,15 @@ test('lines for a collector have every entry with its node, and a search says th
     .map((line) => JSON.parse(line));
   expect(lines.map(({ id }) => id)).toEqual(generate(30).map(({ id }) => id));
   expect(lines.every(({ node_id }) => node_id === 3)).toBe(true);
+  // Sent again, also while the first one is written.
+  expect(await append(logs, generate(30))).toEqual({ stored: 0, repeated: 30, dropped: 0 });
+  const more = generate(40).slice(30);
+  const both = await Promise.all([append(logs, more), append(logs, more)]);
+  expect(both.map(({ stored, repeated }) => [stored, repeated])).toEqual([
+    [10, 0],
+    [0, 10],
+  ]);
+  expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(40);
   await expect(logs.find(ALL)).rejects.toBeInstanceOf(LogFault);
   rmSync(folder, { recursive: true });
 });
