@@ -15,7 +15,10 @@ import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { everyFourth } from '../support/generate-gateways.ts';
 import { cases } from './cases.ts';
 
-const CASES = cases(60, 50, { answers: 0.3, conditions: { share: 0.3 }, headers: 3 }).map(everyFourth);
+const MIXED = cases(60, 50, { answers: 0.3, conditions: { share: 0.3 }, headers: 3 });
+/** Cases with gateways whose other rules answer little, so that most requests reach a gateway. */
+const OPEN = cases(160, 80, { answers: 0.05 }).filter(({ seed }) => seed % 4 === 1);
+const CASES = [...MIXED, ...OPEN].map(everyFourth);
 
 test('evaluate and explain make the same decision', () => {
   for (const { seed, ruleSet, requests, options } of CASES) {
@@ -55,7 +58,8 @@ test('a trace has every rule once, in evaluation order, with its checks', () => 
     const ruleSet = { ...given, domain: { ...given.domain, developer_mode_until } };
     const evaluator = loadPlan(seal(compile(ruleSet).plan), options);
     const order = evaluationOrder(ruleSet);
-    const hasHeaders = order.some(({ type }) => type === 'headers');
+    // A plan without rules of these types has no such phase, so that its traces stay as they were.
+    const absent = ['headers', 'gateway'].filter((late) => order.every(({ type }) => type !== late));
     const stored = new Map(order.map((rule) => [nameOf(rule), rule]));
     for (const [index, request] of requests.entries()) {
       const trace = evaluator.explain(request);
@@ -63,8 +67,7 @@ test('a trace has every rule once, in evaluation order, with its checks', () => 
       expect(
         trace.phases.map((phase) => phase.name),
         where,
-        // A plan without headers rules has no such phase, so that its traces stay as they were.
-      ).toEqual(PHASES.filter((name) => name !== 'headers' || hasHeaders));
+      ).toEqual(PHASES.filter((name) => !absent.includes(name)));
       const rules = trace.phases.flatMap((phase) => phase.rules);
       const refused = trace.phases[0]!.outcome === 'final';
       expect(rules.map(nameOf), where).toEqual(refused ? [] : order.map(nameOf));
@@ -93,7 +96,14 @@ function evaluationOrder({ rules }: RuleSet): readonly Rule[] {
     rule.type === 'bot_route'
       ? PHASES.indexOf('bot_route')
       : phase(rule) + (rule.type === 'origin_pool' ? 0.5 : 0);
-  return [...rules].sort((a, b) => place(a) - place(b) || a.priority - b.priority || a.id - b.id);
+  return [...rules].sort(
+    (a, b) => place(a) - place(b) || baseOf(b) - baseOf(a) || a.priority - b.priority || a.id - b.id,
+  );
+}
+
+/** Characters of a gateway's base path: the most specific one is evaluated first. */
+function baseOf(rule: Rule): number {
+  return rule.type !== 'gateway' || rule.base_path === '/' ? 0 : decodeURIComponent(rule.base_path).length;
 }
 
 /** What is wrong with the account of one rule, or `null`. */

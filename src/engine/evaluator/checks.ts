@@ -3,7 +3,7 @@
  * reasons, which are in its file of `phases/`. Each check is evaluated, also after one that fails, and described.
  */
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
-import { FILTER, FLAG, NONE, SLOT } from '../plan/layout.ts';
+import { FILTER, FLAG, NONE, SLOT, typeNumber } from '../plan/layout.ts';
 import type { RateResult } from '../rate-counters/counters.ts';
 import type { Decision, Effect } from './decision.ts';
 import { botOf, type Facts, OTHER_BOT } from './facts.ts';
@@ -144,14 +144,19 @@ export function hostCheck(context: Context, slot: number): JudgedCheck {
   return judged('host', false, text, 'host_not_included', name(0));
 }
 
-/** The check of the path filter, over both forms of a path with `;params`. */
+const GATEWAY = typeNumber('gateway');
+
+/** The check of the path filter, over both forms of a path with `;params`; of a gateway the check of its base path. */
 export function pathCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
   const offset = slotWord(context, slot, SLOT.path);
+  const flags = slotWord(context, slot, SLOT.flags);
+  const isGateway = (flags & FLAG.type) === GATEWAY;
+  const entry = (index: number): string => (isGateway ? 'base_path' : `path_includes[${index}]`);
   if (offset === NONE)
-    return unfiltered('path', `${shortText(facts.path)} matches /*`, 'path_not_included', 'path_includes[0]');
+    return unfiltered('path', `${shortText(facts.path)} matches /*`, 'path_not_included', entry(0));
   const lists = listsAt(context, offset);
-  const both = (slotWord(context, slot, SLOT.flags) & FLAG.bothForms) !== 0;
+  const both = (flags & FLAG.bothForms) !== 0;
   const excluded = pathEntry(loaded, { from: lists.middle, to: lists.end }, facts, !both);
   if (excluded >= 0) {
     const text = `path ${shortText(facts.path)} is carved out by path_excludes [${shortText(lists.excludes[excluded]!)}]`;
@@ -161,10 +166,12 @@ export function pathCheck(context: Context, slot: number): JudgedCheck {
   const included = pathEntry(loaded, { from: lists.from, to: lists.middle }, facts, both);
   if (included >= 0) {
     const text = `${shortText(facts.path)} matches ${shortText(lists.includes[included]!)}`;
-    return judged('path', true, text, 'path_not_included', `path_includes[${included}]`);
+    return judged('path', true, text, 'path_not_included', entry(included));
   }
-  const text = `path ${shortText(facts.path)} is not in path_includes ${listText(lists.includes)}`;
-  return judged('path', false, text, 'path_not_included', 'path_includes[0]');
+  const text = isGateway
+    ? `path ${shortText(facts.path)} is not below base_path ${shortText(lists.includes[0]!)}`
+    : `path ${shortText(facts.path)} is not in path_includes ${listText(lists.includes)}`;
+  return judged('path', false, text, 'path_not_included', entry(0));
 }
 
 /** ISO 3166-1 alpha-2 code of a country number (26 × first letter + second letter). */
