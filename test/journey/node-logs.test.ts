@@ -1,5 +1,5 @@
 /** What a node has queued arrives at the control plane once, whatever happens on the way. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -104,6 +104,32 @@ test('entries whose acknowledgement is lost are sent again, and stored once', as
   startShipper();
   await until(() => lost > 3 && queued().length === 0, 'the queue to be empty');
   expect([...(await arrived('shop.test'))].sort()).toEqual([...ids].sort());
+});
+
+test('lines for a collector whose acknowledgement is lost are written once', async () => {
+  const file = join(folder, 'lines.jsonl');
+  const other = await openHouse({ database: join(folder, 'other'), decisionLogs: file });
+  const lossy = await startControlProxy(other.port);
+  const token = await other.token('node-1');
+  const client = createControl({ url: lossy.url, token: () => token });
+  running.push({
+    async stop() {
+      await client.close();
+      await lossy.close();
+      await other.close();
+    },
+  });
+  await addDomain(other, 'shop.test');
+  let lost = 0;
+  lossy.rewrite = (path) => {
+    if (path === '/nodes/logs' && lost++ < 3) lossy.cutAll();
+    return null;
+  };
+  const ids = add(startQueue(), 'shop.test', 20);
+  running.push(createLogShipper({ control: client, directory: folder, log, everyMs: 20 }));
+  await until(() => lost > 3 && queued().length === 0, 'the queue to be empty');
+  const written = readFileSync(file, 'utf8').trimEnd().split('\n');
+  expect(written.map((line) => JSON.parse(line).id)).toEqual(ids);
 });
 
 test('entries of a time without a control plane arrive after it and over a restart, none twice', async () => {

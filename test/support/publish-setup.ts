@@ -47,10 +47,17 @@ export interface HouseOptions {
   readonly maxBacklog?: number;
   /** Leaves publishing to the test. */
   readonly idle?: boolean;
+  /** Where entries of nodes go, as `--decision-logs` takes it. Default: `store`. */
+  readonly decisionLogs?: string;
 }
 
 /** Opens the store and serves it; the account `owner` has a key. Several on one PostgreSQL database share the work. */
-export async function openHouse({ database, maxBacklog, idle }: HouseOptions): Promise<House> {
+export async function openHouse({
+  database,
+  maxBacklog,
+  idle,
+  decisionLogs = 'store',
+}: HouseOptions): Promise<House> {
   const store = await openStore({ database });
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
@@ -68,11 +75,15 @@ export async function openHouse({ database, maxBacklog, idle }: HouseOptions): P
   await feed.start();
   const traffic = createTrafficThread({ store });
   const logs = openDecisionLogs(
-    { to: 'store', days: 7 },
+    { to: decisionLogs, days: 7 },
     { store, log, onAppended: () => undefined, onFailed: () => undefined },
   )!;
   const app = await createApi({
-    services: { ...servicesOf(store, publisher), aheadOfStore: feed.ahead, logs: logs.search! },
+    services: {
+      ...servicesOf(store, publisher),
+      aheadOfStore: feed.ahead,
+      ...(logs.search === null ? {} : { logs: logs.search }),
+    },
     log,
     nodes: { store, feed, signer, log, clock: Date.now, traffic, logs: logs.intake },
   });

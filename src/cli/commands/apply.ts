@@ -276,7 +276,7 @@ export function applyCommand(): Command {
     )
     .addOption(edgeFileOption())
     .option('--dry-run', 'only show the changes; exits with 1 when there are any')
-    .option('--prune', 'delete records and rules that the file does not have')
+    .option('--prune', 'delete records, rules, lists and consumers that the file does not have')
     .option('--ids', "the file's ids are the server's, as export --ids writes them")
     .addOption(
       new Option(
