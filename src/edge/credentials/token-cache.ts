@@ -103,9 +103,13 @@ export function createTokenCache(): TokenCache {
   return {
     find(key, issuers, now) {
       const text = textOf(key);
-      const found = verified.get(text) ?? refused.get(text);
-      if (found === undefined || now < found.from || now >= found.until) return null;
-      return issuers.includes(found.issuer) ? found.identity : null;
+      const identityIn = (tokens: RecentTokens): RequestIdentity | null => {
+        const found = tokens.get(text);
+        if (found === undefined || now < found.from || now >= found.until) return null;
+        return issuers.includes(found.issuer) ? found.identity : null;
+      };
+      // A verified token is refused after its end, and by a gateway that does not take its issuer.
+      return identityIn(verified) ?? identityIn(refused);
     },
     add(key, { issuer, identity, expiresAt, length }, now) {
       const text = textOf(key);

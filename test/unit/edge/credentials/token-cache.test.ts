@@ -125,6 +125,26 @@ describe('a refused token', () => {
     expect(await judge(early, NOW + REFUSED_MS)).toMatchObject({ consumer: 'shop' });
   });
 
+  test('that was verified before its end is refused again unverified', async () => {
+    const [judge, short] = [createJudge(), token({ exp: NOW_SEC + 10 })];
+    const refused = { consumer: null, failure: 'expired' };
+    await judge(short);
+    expect(await judge(short, NOW + 70_000)).toEqual(refused);
+    expect(judge(short, NOW + 70_001)).toEqual(refused);
+    expect(verifications).toBe(2);
+  });
+
+  test('that another gateway accepts is refused again unverified', async () => {
+    const [judge, same] = [createJudge(), token()];
+    const twin = { ...LOGIN, name: 'twin', audiences: ['https://twin.example'] };
+    const refused = { consumer: null, failure: 'wrong_audience' };
+    await judge(same);
+    expect(await judge(same, NOW, [twin])).toEqual(refused);
+    expect(judge(same, NOW, [twin])).toEqual(refused);
+    expect(judge(same)).toMatchObject({ consumer: 'shop' });
+    expect(verifications).toBe(2);
+  });
+
   test('evicts no verified one', async () => {
     const [judge, same] = [createJudge(), token()];
     await judge(same);
