@@ -1,9 +1,9 @@
 /**
- * Reads JSON bodies, more strictly than `JSON.parse`: valid UTF-8, no duplicate names in one object (RFC 8259 §4 leaves
- * their meaning undefined), and at most `MAX_JSON_DEPTH` levels. Linear in the body's length.
+ * Reads the JSON of bodies and of tokens, more strictly than `JSON.parse`: valid UTF-8, no duplicate names in one object
+ * (RFC 8259 §4 leaves their meaning undefined), and at most `MAX_JSON_DEPTH` levels. Linear in the length.
  */
 
-/** Objects and lists inside one another in a JSON body: no request of the API needs more than eight. */
+/** Objects and lists inside one another: no request of the API needs more than eight, and claims of providers have four. */
 const MAX_JSON_DEPTH = 32;
 
 /** The value of a body, or why it cannot be read. */

@@ -7,8 +7,6 @@ export const MAX_KEY_OCTETS = 512;
  * that a longer one arrives nowhere.
  */
 export const MAX_TOKEN_OCTETS = 16 * 1024;
-/** Maximum depth of the JSON of a token's header or payload. Claims of providers have four levels. */
-export const MAX_JSON_DEPTH = 32;
 /**
  * Maximum number of keys that a signature is verified with, where the token's header names none: an issuer that replaces a key
  * has two of one kind. Each costs a tenth of a millisecond.

@@ -3,8 +3,8 @@
  * text. Out: its header and claims, not verified; `null`: it is malformed. Linear in the text, never throws.
  */
 import { base64url } from 'jose';
+import { readJson } from '../../base/http/json-body.ts';
 import { isObject } from '../../base/text/json-object.ts';
-import { MAX_JSON_DEPTH } from './limits.ts';
 
 /** A JSON object whose own members alone are its properties. */
 export type JsonMembers = Readonly<Record<string, unknown>>;
@@ -52,55 +52,15 @@ function digitOf(code: number): number {
   return code === 95 ? 63 : -1;
 }
 
-/** A byte order mark stays, since it is no JSON (RFC 8259 §8.1). */
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** The first octet of a byte order mark, which `readJson` removes and which is no JSON (RFC 8259 §8.1). */
+const MARK = 0xef;
 
+/** @param part base64url */
 function readMembers(part: string): JsonMembers | null {
-  try {
-    const text = UTF8.decode(base64url.decode(part));
-    const value: unknown = JSON.parse(text);
-    if (!isObject(value) || !isStrict(text)) return null;
-    // Without a prototype: a claim `constructor` that is absent is `undefined`, and one `__proto__` is a claim.
-    return Object.assign(Object.create(null) as Record<string, unknown>, value);
-  } catch {
-    // No base64url, no UTF-8 and no JSON are alike.
-    return null;
-  }
-}
-
-/** Whether valid JSON is not too deep, and no object in it has two members of one name: parsers differ in which one they take. */
-function isStrict(json: string): boolean {
-  /** The names of each open object; `null` for a list. */
-  const open: (Set<string> | null)[] = [];
-  for (let at = 0; at < json.length; at++) {
-    const character = json[at];
-    if (character === '{' || character === '[') {
-      if (open.push(character === '{' ? new Set() : null) > MAX_JSON_DEPTH) return false;
-    } else if (character === '}' || character === ']') open.pop();
-    else if (character === '"') {
-      const end = endOfString(json, at);
-      const names = open.at(-1);
-      if (names != null && isName(json, end)) {
-        const name = JSON.parse(json.slice(at, end)) as string;
-        if (names.has(name)) return false;
-        names.add(name);
-      }
-      at = end - 1;
-    }
-  }
-  return true;
-}
-
-/** The index after the closing quote of a string that begins at `at`. */
-function endOfString(json: string, at: number): number {
-  let end = at + 1;
-  while (end < json.length && json[end] !== '"') end += json[end] === '\\' ? 2 : 1;
-  return end + 1;
-}
-
-/** Whether a string that ends before `at` is the name of a member: a colon follows. */
-function isName(json: string, at: number): boolean {
-  let next = at;
-  while (' \t\n\r'.includes(json[next] ?? '.')) next++;
-  return json[next] === ':';
+  const octets = base64url.decode(part);
+  if (octets[0] === MARK) return null;
+  const read = readJson(octets);
+  if (!read.ok || !isObject(read.value)) return null;
+  // Without a prototype: a claim `constructor` that is absent is `undefined`, and one `__proto__` is a claim.
+  return Object.assign(Object.create(null) as Record<string, unknown>, read.value);
 }
