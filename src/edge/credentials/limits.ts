@@ -3,8 +3,8 @@
 /** Maximum length of an API key; those that the control plane issues have a tenth of it. */
 export const MAX_KEY_OCTETS = 512;
 /**
- * Maximum length of a token. Those of identity providers that list groups reach 8 KiB; servers accept heads of 8 to 16 KiB, so
- * that a longer one arrives nowhere.
+ * Maximum length of a token. Those of identity providers that list groups reach 8 KiB; servers accept heads of 8 to 16 KiB,
+ * which a longer one does not fit into.
  */
 export const MAX_TOKEN_OCTETS = 16 * 1024;
 /**
@@ -12,8 +12,6 @@ export const MAX_TOKEN_OCTETS = 16 * 1024;
  * has two of one kind. Each costs a tenth of a millisecond.
  */
 export const MAX_TRIED_KEYS = 4;
-/** Bits of an RSA modulus at most: the time of a verification grows with its square, and no issuer signs with more than 4,096. */
-export const MAX_RSA_BITS = 8_192;
 /**
  * Milliseconds for which a verified token is not verified again, within its lifetime. Key and consumer are of one registry, a
  * changed one has no cached tokens.

@@ -3,9 +3,10 @@
  * issuer's keys. Out: keys of WebCrypto. A key fits one family of algorithms by its own type, whatever a token claims.
  */
 import { base64url, type CryptoKey, importJWK } from 'jose';
+import { MAX_RSA_BITS } from '../../base/vocabulary/limits.ts';
 import type { IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
 import type { RegisteredIssuer } from '../../engine/plan/registry.ts';
-import { MAX_RSA_BITS, MAX_TRIED_KEYS } from './limits.ts';
+import { MAX_TRIED_KEYS } from './limits.ts';
 import type { JsonMembers } from './token-text.ts';
 
 /** The keys that an algorithm takes (RFC 7518 §3.1, RFC 8037 §3.1). None is symmetric: a public key is no secret. */
@@ -65,7 +66,7 @@ function fits(key: JsonMembers, alg: string, { kty, crv }: KeyKind): boolean {
 /** Imports a key for an algorithm that it fits; `null`: it must not be used. */
 export type ImportKey = (key: JsonMembers, alg: string) => Promise<CryptoKey | null>;
 
-/** Creates the import, which imports each key once for an algorithm. Imported keys are forgotten with their registry. */
+/** Creates the import, which imports each key once for an algorithm. The memory of imported keys ends with their registry. */
 export function createKeyImport(): ImportKey {
   const imported = new WeakMap<JsonMembers, Map<string, Promise<CryptoKey | null>>>();
   return (key, alg) => {
