@@ -10,12 +10,14 @@ import type { OpenedRegistry } from '../../engine/plan/open-registry.ts';
 import type { RegisteredIssuer } from '../../engine/plan/registry.ts';
 import { isFailure, refusedFor, TOKEN_VERIFIED } from './identities.ts';
 import { MAX_TOKEN_OCTETS } from './limits.ts';
-import type { Sha256 } from './sha256.ts';
 import type { FoundToken } from './sources.ts';
 import { createTokenCache, type TokenKey } from './token-cache.ts';
 import { claimsFailure, consumerOf, hasAudience, scopesOf } from './token-claims.ts';
 import { type ClaimedKey, createKeyImport, fittingKeys, type ImportKey } from './token-keys.ts';
 import { type JsonMembers, readTokenText, type TokenText } from './token-text.ts';
+
+/** SHA-256 of a text in UTF-8, 32 octets; a promise where the platform computes it aside (WebCrypto). */
+export type Sha256 = (text: string) => Uint8Array | Promise<Uint8Array>;
 
 export interface VerificationTime {
   /** Milliseconds since the epoch. */

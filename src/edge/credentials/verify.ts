@@ -8,9 +8,8 @@ import type { EdgeRequest, RequestIdentity } from '../../engine/evaluator/reques
 import type { OpenedRegistry } from '../../engine/plan/open-registry.ts';
 import { joinIdentities, KEY_VERIFIED, refusedFor } from './identities.ts';
 import { MAX_KEY_OCTETS } from './limits.ts';
-import type { Sha256 } from './sha256.ts';
 import { findCredentials } from './sources.ts';
-import { createTokenVerifier, type VerificationTime } from './tokens.ts';
+import { createTokenVerifier, type Sha256, type VerificationTime } from './tokens.ts';
 
 /** Verifies the credentials of requests to all domains of a process. */
 export interface CredentialVerifier {
@@ -32,10 +31,7 @@ export function createCredentialVerifier(sha256: Sha256): CredentialVerifier {
   ): RequestIdentity | Promise<RequestIdentity> {
     if (key.length > MAX_KEY_OCTETS) return refusedFor('too_long');
     if (!isVisibleAscii(key)) return refusedFor('malformed');
-    const digest = sha256(key);
-    return digest instanceof Promise
-      ? digest.then((octets) => identityOfKey(octets, registry, now))
-      : identityOfKey(digest, registry, now);
+    return andThen(sha256(key), (digest) => identityOfKey(digest, registry, now));
   }
 
   return {

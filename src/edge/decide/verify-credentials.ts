@@ -5,7 +5,7 @@
 import type { RequestIdentity } from '../../engine/evaluator/request.ts';
 import { identifiedOf, type RequestContext, type StageResult } from './request-context.ts';
 
-/** PERF: returns a promise only for a token that was not verified a moment ago. */
+/** PERF: returns a promise only where the verifier does (`credentials/verify.ts`). */
 export function verifyCredentials(context: RequestContext): StageResult {
   const { domain, request } = identifiedOf(context);
   const wanted = domain.evaluator.credentialsWanted(request);

@@ -2,12 +2,12 @@
  * What every edge has that decides inside another program, on any platform: its domains, its counters, its challenges.
  * In: the options of such an edge. Out: the services of its decisions, and the installation of plans.
  */
+import { webSha256 } from '../../base/platform/web-cryptography.ts';
 import { steadyNow } from '../../base/text/time.ts';
 import { createCounters, createDomains, type Domains, loadPlan } from '../../engine/evaluator/index.ts';
 import { openSignatures } from '../../engine/plan/open-signatures.ts';
 import { loadSignatures } from '../../engine/waf/load/load.ts';
 import { createChallenges } from '../answers/challenge/challenge.ts';
-import { webSha256 } from '../credentials/sha256.ts';
 import { createCredentialVerifier } from '../credentials/verify.ts';
 import type { DecidingDomain } from '../decide/exchange.ts';
 import type { DecisionServices } from '../decide/request-context.ts';

@@ -9,6 +9,7 @@
 import type { Challenge } from 'altcha-lib/types';
 import { parseIp } from '../../../base/addresses/ip.ts';
 import type { EdgeAnswer } from '../../../base/http/header-fields.ts';
+import { webSha256 } from '../../../base/platform/web-cryptography.ts';
 import { refText } from '../../../engine/evaluator/identity.ts';
 import { type Decided, requestHeader } from '../decided.ts';
 import { escaped, htmlPage, ID_HEADER, listsHtml, PAGE_STYLE, pageAnswer, referenceLine } from '../pages.ts';
@@ -70,8 +71,7 @@ const STYLE = [
 ].join('');
 
 async function hashOf(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return `'sha256-${toBase64(new Uint8Array(digest))}'`;
+  return `'sha256-${toBase64(await webSha256(text))}'`;
 }
 
 let hashes: Promise<readonly [script: string, style: string]> | null = null;

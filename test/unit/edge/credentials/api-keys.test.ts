@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../../../../src/base/platform/cryptography.ts';
-import { webSha256 } from '../../../../src/edge/credentials/sha256.ts';
+import { webSha256 } from '../../../../src/base/platform/web-cryptography.ts';
 import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
 import type { EdgeRequest } from '../../../../src/engine/evaluator/request.ts';
 import { NOW, registryOf, requestOf, wantedOf } from '../../../support/credentials.ts';
