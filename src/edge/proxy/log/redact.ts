@@ -28,7 +28,7 @@ function isAmong(secrets: ReadonlySet<string>, name: string): boolean {
 
 /**
  * A query or fragment with its secret values replaced; the same text if it has none.
- * @param secrets names of parameters with secrets, beside those that suggest it
+ * @param secrets names of parameters with credentials, beside those that suggest a secret
  */
 export function redactQuery(query: string, secrets: ReadonlySet<string> = NONE): string {
   if (!query.includes('=') && !query.includes(TOKEN_START)) return query;
@@ -41,12 +41,14 @@ export function redactQuery(query: string, secrets: ReadonlySet<string> = NONE):
       if (equals < 0 && query[end] === '=') equals = end;
     }
     const split = equals < 0 ? end : equals;
-    const value = query.slice(split + 1, end);
     const name = query.slice(at, split);
+    const isCredential = split < end && isAmong(secrets, name);
+    // Gateways read a value up to the next parameter (`credentials/sources.ts`): a key may have the other separators.
+    if (isCredential) while (end < query.length && query[end] !== '&' && query[end] !== '#') end++;
+    const value = query.slice(split + 1, end);
     // Some links have a token as their whole query.
     const isNamed = !isToken(name);
-    const secret =
-      value !== '' && (isToken(value) || !isNamed || isSecretName(name) || isAmong(secrets, name));
+    const secret = value !== '' && (isToken(value) || !isNamed || isSecretName(name) || isCredential);
     redacted += isNamed ? name : REDACTED;
     if (split < end) redacted += `=${secret ? REDACTED : value}`;
     if (end < query.length) redacted += query[end];

@@ -31,6 +31,20 @@ describe('redactTarget', () => {
     expect(redactTarget(target)).toBe(redacted);
   });
 
+  it.each([
+    ['/a?k=abc&b=1', '/a?k=REDACTED&b=1'],
+    ['/a?%6b=abc', '/a?%6b=REDACTED'],
+    ['/a?k=abc;def', '/a?k=REDACTED'],
+    ['/a?k=abc?def=ghi&b=1', '/a?k=REDACTED&b=1'],
+    ['/a?k=;def#b=1', '/a?k=REDACTED#b=1'],
+    ['/a?b=1;k=abc;def', '/a?b=1;k=REDACTED'],
+    ['/a?k', '/a?k'],
+    ['/a?k;c=1', '/a?k;c=1'],
+    ['/a?k=&b=1', '/a?k=&b=1'],
+  ])('replaces the whole value of a named parameter of %s: %s', (target, redacted) => {
+    expect(redactTarget(target, new Set(['k']))).toBe(redacted);
+  });
+
   it('removes the value of every secret parameter at any position, and changes nothing else', () => {
     const word = fc.stringMatching(/^[a-z]{1,8}$/).filter((name) => !isSecretName(name));
     const pair = fc.tuple(word, word);
