@@ -142,7 +142,7 @@ export interface Evaluator {
   explain(request: EdgeRequest): Trace;
   /** What the gateway of the request reads credentials by; `null`: none reads them. Never throws. */
   credentialsWanted(request: EdgeRequest): CredentialsWanted | null;
-  /** The query parameters in which gateways take API keys or tokens: logs must not have their values. Read once. */
+  /** The query parameters and cookies in which gateways take API keys or tokens: logs must not have their values. Read once. */
   credentialParameters(): ReadonlySet<string>;
   /** Octets of the body that a rule would inspect; 0: no need to buffer the body. Never throws. */
   bodyWanted(request: EdgeRequest): number;

@@ -68,7 +68,7 @@ export interface DecisionLine {
   readonly request: LoggedRequest | null;
   /** Of a 421; absent in lines of versions before this field. */
   readonly unserved?: LoggedUnserved | null;
-  /** What the request had and this line lacks: `target`, `body`, names of headers. */
+  /** What the request had and this line lacks: `target`, `body`, `claims`, names of headers. */
   readonly withheld: readonly string[];
   readonly decision: LoggedDecision | null;
   /** `<type>/<id>`, the rule's mode and effect; `waf`: the verdict of a waf rule under dry_run. */

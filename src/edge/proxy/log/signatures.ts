@@ -28,7 +28,7 @@ export interface LoggedSignature {
 /** What of the signatures is logged. */
 export interface ShownParts {
   readonly request: EdgeRequest;
-  /** Query parameters whose values are secrets, beside those whose names suggest it. */
+  /** Query parameters and cookies whose values are secrets, beside those whose names suggest it. */
   readonly secrets: ReadonlySet<string>;
   /** Signatures of one verdict. */
   readonly most: number;

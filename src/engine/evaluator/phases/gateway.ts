@@ -74,14 +74,14 @@ export function wantedCredentials(context: Context): CredentialsWanted | null {
   return { apiKeySources: own.sources, issuers, registry };
 }
 
-/** The query parameters in which gateways of the plan take API keys or tokens. */
+/** The query parameters and cookies in which gateways of the plan take API keys or tokens. */
 export function credentialParameters(context: Context): ReadonlySet<string> {
   const { registry } = context.loaded;
   const names = new Set<string>();
   for (let slot = phaseStart(context, GATEWAY); slot < phaseStart(context, GATEWAY + 1); slot++) {
     const { sources, issuers } = gatewayAt(context, slot);
     const ofIssuers = issuers.flatMap((name) => registry?.issuer(name)?.sources ?? []);
-    for (const source of [...sources, ...ofIssuers]) if (source.in === 'query') names.add(source.name);
+    for (const source of [...sources, ...ofIssuers]) if (source.in !== 'header') names.add(source.name);
   }
   return names;
 }

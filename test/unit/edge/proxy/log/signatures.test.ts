@@ -1,7 +1,9 @@
 /** What a log line has of the signatures that matched: bounded, and without secrets. */
 import { describe, expect, test } from 'vitest';
+import { compileEdge } from '../../../../../src/edge/middleware/node/edge-input.ts';
 import { logSignatures, type Verdict } from '../../../../../src/edge/proxy/log/signatures.ts';
-import type { EdgeRequest } from '../../../../../src/engine/evaluator/index.ts';
+import { type EdgeRequest, loadPlan } from '../../../../../src/engine/evaluator/index.ts';
+import { seal } from '../../../../../src/engine/plan/seal.ts';
 
 type Match = Verdict['matches'][number];
 
@@ -57,6 +59,25 @@ describe('what is logged of a match', () => {
     const referer = (url: string) => ({ headers: { referer: url } });
     expect(partOf('REQUEST_HEADERS:Referer', referer('https://a.test/?q=1'))).toBe('evil');
     expect(partOf('REQUEST_HEADERS:Referer', referer('https://a.test/?code=1'))).toBe('(not shown)');
+  });
+
+  test('has no part of what a gateway takes keys from', () => {
+    const sources = [
+      { in: 'query', name: 'q' },
+      { in: 'cookie', name: 'who' },
+    ];
+    const auth = { api_key: { sources } };
+    const file = JSON.stringify({ domain: 'a.test', gateways: [{ key: 'api', auth }] });
+    const compiled = compileEdge(new TextEncoder().encode(file), 'edge.yaml');
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
+    const secrets = loadPlan(seal(compiled.plan, { revision: 1 })).credentialParameters();
+    const part = (variable: string): string => {
+      const request = { scheme: 'https', method: 'GET', host: 'a.test', target: '/' };
+      return logSignatures([{ ...MATCH, variable }], { request, secrets, most: 1 })[0]!.part;
+    };
+    for (const variable of ['ARGS:q', 'ARGS_GET:q', 'REQUEST_COOKIES:who'])
+      expect(part(variable)).toBe('(not shown)');
+    expect(part('REQUEST_COOKIES:theme')).toBe('evil');
   });
 
   test('has no token of any name, and no value in the message of what is not shown', () => {
