@@ -91,7 +91,10 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Reads an edge file, its parts and its lists with `read`; a sealed plan has neither. `name` is the file's name in places. */
+/**
+ * Reads an edge file, its parts, its lists and its OpenAPI documents with `read`; a sealed plan has none of them. `name` is the
+ * file's name in places.
+ */
 export async function readEdgeInput(
   file: string,
   read: (file: string) => Promise<Uint8Array>,
@@ -100,9 +103,11 @@ export async function readEdgeInput(
   const octets = await read(file);
   if (isPlan(octets, file)) return { name, octets, parts: [] };
   const parts: EdgePart[] = [];
-  for (const part of [...(await partsOf(file)), ...(await listFilesOf(file, octets))])
-    parts.push({ name: part, octets: await read(part) });
-  for (const document of await documentsOf(file, [octets, ...parts.map((part) => part.octets)]))
+  for (const part of await partsOf(file)) parts.push({ name: part, octets: await read(part) });
+  // Lists, which may be long, name no documents.
+  const texts = [octets, ...parts.map((part) => part.octets)];
+  for (const list of await listFilesOf(file, octets)) parts.push({ name: list, octets: await read(list) });
+  for (const document of await documentsOf(file, texts))
     parts.push({ name: document, octets: await read(document), use: 'schema' });
   return { name, octets, parts };
 }

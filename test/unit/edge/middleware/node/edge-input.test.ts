@@ -50,6 +50,14 @@ test('a document that a gateway of the file or of a part names is read with it',
   expect(digestOfInput(await read())).not.toBe(before);
 });
 
+test('a list names no document', async () => {
+  await put('edge.yaml', 'domain: example.com\nlists: [{ name: offices, kind: ip }]\n');
+  await put('lists/offices.txt', '# gateway { schema: a.yaml }\n192.0.2.1\n');
+  await put('a.yaml', DOCUMENT);
+  const { parts } = await read();
+  expect(parts.map(({ name }) => name.slice(folder.length + 1))).toEqual(['lists/offices.txt']);
+});
+
 test('a document that does not exist is a diagnostic, and a folder of its name is none', async () => {
   await put('edge.yaml', `domain: example.com\ngateways:\n  - { ${AUTH}, schema: api.yaml }\n`);
   await mkdir(join(folder, 'api.yaml'));
