@@ -70,7 +70,7 @@ function isVisibleAscii(text: string): boolean {
   return true;
 }
 
-/** The key is found by its digest, so that how long it takes depends on nothing that a client can approach step by step. */
+/** The key is found by its digest: the time of the search does not depend on how many characters of a key are right. */
 function identityOfKey(digest: Uint8Array, registry: OpenedRegistry, now: number): RequestIdentity {
   const key = registry.key(digest);
   if (key === null) return refusedFor('unknown_key');

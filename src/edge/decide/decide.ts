@@ -1,7 +1,7 @@
 /**
  * One call for every edge beside other software: before an application, and beside a proxy. In: the context of a request.
  * Out: the answer that the edge makes itself, or the verdict with which the request is forwarded. Asynchronous only where
- * a clearance, a token, a body or a challenge is awaited.
+ * a clearance, credentials, a body or a challenge are awaited.
  */
 import type { EdgeAnswer } from '../../base/http/header-fields.ts';
 import { countStatus } from '../answers/answer-to.ts';

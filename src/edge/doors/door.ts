@@ -54,7 +54,7 @@ export type DoorAnswer =
   /** No decision: the proxy treats it as it treats an agent that is away, closed by default. */
   | { readonly kind: 'fault'; readonly id: string; readonly fault: DoorFault };
 
-/** Decides for a door. Never throws or rejects; a promise only where a clearance, a body or a challenge is awaited. */
+/** Decides for a door. Never throws or rejects; a promise only where a clearance, a token, a body or a challenge is awaited. */
 export type DecideForDoor = (request: ProxiedRequest) => DoorAnswer | Promise<DoorAnswer>;
 
 export interface DoorOptions {

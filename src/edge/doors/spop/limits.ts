@@ -1,6 +1,6 @@
 /** Bounds of one connection of HAProxy; beyond one, its octets wait in the kernel, and no other connection does. */
 
-/** Decisions of a connection that are awaited: requests with a clearance, a body or a challenge. */
+/** Decisions of a connection that are awaited: requests with a clearance, a token, a body or a challenge. */
 export const MAX_PENDING = 1_024;
 
 /** Octets of the frames of those, which stay in memory with their bodies. */

@@ -43,7 +43,7 @@ export type DeciderAnswer =
 /** A decider. Its functions need no `this`. */
 export interface Decider {
   /**
-   * Decides a request; a promise only where a clearance, an inspected body or a challenge is awaited. What it throws, or
+   * Decides a request; a promise only where a clearance, credentials, an inspected body or a challenge are awaited. What it throws, or
    * rejects with, is a bug of edgeplan: do not forward the request then.
    */
   decide(request: ProxiedRequest): DeciderAnswer | Promise<DeciderAnswer>;
