@@ -254,9 +254,11 @@ function runTagging(context: Context, run: Run): boolean {
   return hasEnded;
 }
 
-/** What the gateway of the request reads credentials by; `null`: none has it, or a rule of an earlier phase ends it, a rate limit among them; nothing counts. */
+/**
+ * What the gateway of the request reads credentials by; `null`: it reads none, or a rule of an earlier phase ends the request.
+ * Nothing counts.
+ */
 export function credentialsOf(context: Context, { real }: Runs): CredentialsWanted | null {
-  if (!hasRules(context.loaded.plan, { types: ['gateway'] })) return null;
   // A visitor above a limit is refused whatever the token says, and must not cost a verification.
   return runTagging(context, real) || wouldBreach(context) ? null : wantedCredentials(context);
 }

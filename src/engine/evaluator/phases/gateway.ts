@@ -135,12 +135,12 @@ function settle(context: Context, run: Run, slot: number, verdict: GatewayVerdic
   run.gateway = outcomeOf(own, verdict);
   run.gatewaySlot = slot;
   noteState(context, run, { slot, defaultPlan: own.plan }, verdict);
+  if (verdict.reason === 'preflight') return answer(context, run, slot, preflightAnswer(own, facts));
   const cors = corsFields(own, facts);
   if (verdict.reason === 'admitted') {
     if (cors.length > 0) run.responseHeaders = cors;
     return false;
   }
-  if (verdict.reason === 'preflight') return answer(context, run, slot, preflightAnswer(own, facts));
   const refusal = refusalOf(own, verdict, facts);
   return answer(context, run, slot, { ...refusal, headers: [...refusal.headers, ...cors] });
 }
