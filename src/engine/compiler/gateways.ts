@@ -9,7 +9,9 @@ import {
   UNKNOWN_OPERATION_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
 import { gatewayBase } from '../../rules/model/gateway-paths.ts';
+import { parseHeaderValue } from '../../rules/model/header-values.ts';
 import { upstreamEntries } from '../../rules/model/rules/gateway.ts';
+import type { HeaderEntry } from '../../rules/model/rules/headers.ts';
 import type { CorsSettings, GatewayOperation, GatewayRule } from '../../rules/model/types.ts';
 import {
   CORS,
@@ -33,7 +35,7 @@ export function placeGateway(draft: PlanDraft, rule: GatewayRule): number {
     CREDENTIAL_PLACES.indexOf(source.in),
     placeString(draft.strings, source.in === 'header' ? source.name.toLowerCase() : source.name),
   ]);
-  const changes = upstreamEntries(upstream_headers);
+  const changes = upstreamEntries(upstream_headers).map(asReplacement);
   return placeWords(draft.words, [
     placeString(draft.strings, rule.name),
     placeString(draft.strings, gatewayBase(rule)),
@@ -48,6 +50,21 @@ export function placeGateway(draft: PlanDraft, rule: GatewayRule): number {
     ]),
     changes.length === 0 ? NONE : placeChanges(draft, changes),
   ]);
+}
+
+/** The visitor's own field of a name that says who sends the request does not go to the origin (semantics §15), even under `add`. */
+function asReplacement(entry: HeaderEntry): HeaderEntry {
+  return entry.op === 'add' && insertsSender(entry.value!) ? { ...entry, op: 'set' } : entry;
+}
+
+function insertsSender(value: string): boolean {
+  const parsed = parseHeaderValue(value);
+  return (
+    parsed.ok &&
+    parsed.pieces.some(
+      (piece) => piece.kind === 'claim' || (piece.kind === 'variable' && piece.name === 'consumer'),
+    )
+  );
 }
 
 function optionsOf({ auth, on_unknown_operation }: GatewayRule): number {
