@@ -16,7 +16,13 @@ import { captcha, captchaNote, captchaOfRecord } from './phases/captcha.ts';
 import { drop, dropExplanation } from './phases/drop.ts';
 import { type ErrorResponse, errorPage, errorPageExplanation } from './phases/error-page.ts';
 import { fingerprint, fingerprintExplanation } from './phases/fingerprint.ts';
-import { finishAdmitted, gateway, gatewayExplanation, wantedCredentials } from './phases/gateway.ts';
+import {
+  finishAdmitted,
+  gateway,
+  gatewayExplanation,
+  mayMatchGateway,
+  wantedCredentials,
+} from './phases/gateway.ts';
 import { headers, headersExplanation } from './phases/headers.ts';
 import {
   origin,
@@ -259,6 +265,8 @@ function runTagging(context: Context, run: Run): boolean {
  * Nothing counts.
  */
 export function credentialsOf(context: Context, { real }: Runs): CredentialsWanted | null {
+  // PERF: the phases before it are run only for requests that a gateway may match.
+  if (!mayMatchGateway(context)) return null;
   // A visitor above a limit is refused whatever the token says, and must not cost a verification.
   return runTagging(context, real) || wouldBreach(context) ? null : wantedCredentials(context);
 }
