@@ -307,23 +307,19 @@ function runToEnd(context: Context, run: Run): void {
   }
 }
 
+/** A decision while its fields are written. */
+type NewDecision = { -readonly [Field in keyof Decision]: Decision[Field] };
+
 function decisionOf(run: Run, shadow: Decision | null, revision: number): Decision {
+  // PERF: almost all decisions have none of these, and one shape; spreading into an object of another took a fifth of evaluation.
   const decision = plainDecision(run, shadow, revision);
-  // PERF: almost all decisions have none of these, and one shape.
-  const isPlain = run.requestHeaders === null && run.responseHeaders === null && run.gateway === null;
-  return isPlain ? decision : withChanges(run, decision);
+  if (run.requestHeaders !== null) decision.requestHeaders = run.requestHeaders;
+  if (run.responseHeaders !== null) decision.responseHeaders = run.responseHeaders;
+  if (run.gateway !== null) decision.gateway = run.gateway;
+  return decision;
 }
 
-function withChanges({ requestHeaders, responseHeaders, gateway: taken }: Run, decision: Decision): Decision {
-  return {
-    ...decision,
-    ...(requestHeaders === null ? {} : { requestHeaders }),
-    ...(responseHeaders === null ? {} : { responseHeaders }),
-    ...(taken === null ? {} : { gateway: taken }),
-  };
-}
-
-function plainDecision(run: Run, shadow: Decision | null, revision: number): Decision {
+function plainDecision(run: Run, shadow: Decision | null, revision: number): NewDecision {
   return {
     action: run.action,
     status: run.status,
