@@ -22,6 +22,7 @@ import {
   type NaiveRegistry,
   outcomeOf,
   planOf,
+  upstreamChanges,
   wantedBy,
 } from './gateways.ts';
 import { headerChanges } from './headers.ts';
@@ -422,7 +423,7 @@ function forwardPhase(run: Run): Ending {
   const isCached = verdict.consumer === null || cache?.mode === 'force';
   const without = hidden(rule, run.facts, query);
   const made = { facts: run.facts, isTagged: () => false, consumer: verdict.consumer?.username ?? null };
-  const own = headerChanges([{ request: rule.upstream_headers }], 'request', made);
+  const own = headerChanges(upstreamChanges(rule), 'request', made);
   return {
     ...forwarded,
     query: without.query,

@@ -7,6 +7,7 @@ import type {
   CorsSettings,
   GatewayOperation,
   GatewayRule,
+  HeadersRule,
   Rule,
   UsagePlan,
 } from '../../src/rules/model/types.ts';
@@ -327,6 +328,18 @@ export function claimOf(facts: Facts, name: string): string | null {
   if (typeof claims !== 'object' || claims === null || !Object.hasOwn(claims, name)) return null;
   const value = (claims as Record<string, unknown>)[name];
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : null;
+}
+
+/** The changes of the request that the origin gets; who sends it replaces what the visitor says of it, also under `add`. */
+export function upstreamChanges({
+  upstream_headers: { set = {}, add = {}, remove = [] } = {},
+}: GatewayRule): readonly Pick<HeadersRule, 'request'>[] {
+  const added = Object.entries(add).map(([name, text]) =>
+    /\$\{(?:consumer|claim\([^}]+\))\}/.test(text.replaceAll('$$', ''))
+      ? { set: { [name]: text } }
+      : { add: { [name]: text } },
+  );
+  return [{ set }, ...added, { remove }].map((request) => ({ request }));
 }
 
 /** What hides the keys of a request from the origin: changes of its headers, and its query without them. */

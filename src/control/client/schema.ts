@@ -6335,7 +6335,7 @@ export interface components {
                 /** @description seconds for which browsers store the answer to a preflight */
                 readonly max_age_sec: number;
             };
-            /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it */
+            /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it, and replace the visitor's field also under `add` */
             readonly upstream_headers?: {
                 /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
                 readonly set?: {
@@ -6495,7 +6495,7 @@ export interface components {
                  */
                 readonly max_age_sec?: number;
             };
-            /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it */
+            /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it, and replace the visitor's field also under `add` */
             readonly upstream_headers?: {
                 /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
                 readonly set?: {
@@ -6615,7 +6615,7 @@ export interface components {
                 /** @description seconds for which browsers store the answer to a preflight */
                 readonly max_age_sec?: number;
             } | null;
-            /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it */
+            /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it, and replace the visitor's field also under `add` */
             readonly upstream_headers?: {
                 /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
                 readonly set?: {

@@ -4,8 +4,8 @@
  */
 import { assert } from '../../base/diagnostics/assert.ts';
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
-import { decodeEscapes } from '../../base/octets/octets.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
+import { gatewayBase } from '../../rules/model/gateway-paths.ts';
 import type { DnsRecord, Rule, RuleSet } from '../../rules/model/types.ts';
 import { META, NONE, type SourceKind, typeIndex, typeNumber } from '../plan/layout.ts';
 import { createPatternPool, type KnownPatterns, type PatternPool } from './patterns.ts';
@@ -176,7 +176,7 @@ export function orderRules(draft: PlanDraft): void {
 
 /** Characters of a gateway's base path in canonical form; 0 for `/`, and for rules of other types. */
 function baseLength(rule: Rule): number {
-  return rule.type === 'gateway' && rule.base_path !== '/' ? decodeEscapes(rule.base_path).length : 0;
+  return rule.type === 'gateway' ? gatewayBase(rule).length : 0;
 }
 
 /**

@@ -2,14 +2,16 @@
  * Gateways in a plan (layout: GATEWAY_FIELDS in `engine/plan/layout.ts`). In: a rule as the model made it. Out: the offset of its
  * fields in `words`, and the words printed.
  */
-import { decodeEscapes } from '../../base/octets/octets.ts';
 import {
   AUTH_REQUIREMENTS,
   CREDENTIAL_PLACES,
   OPERATION_SOURCES,
   UNKNOWN_OPERATION_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
+import { gatewayBase } from '../../rules/model/gateway-paths.ts';
+import { parseHeaderValue } from '../../rules/model/header-values.ts';
 import { upstreamEntries } from '../../rules/model/rules/gateway.ts';
+import type { HeaderEntry } from '../../rules/model/rules/headers.ts';
 import type { CorsSettings, GatewayOperation, GatewayRule } from '../../rules/model/types.ts';
 import {
   CORS,
@@ -23,19 +25,20 @@ import {
 } from '../plan/layout.ts';
 import { type PlanDraft, placeString, placeWords } from './draft.ts';
 import { placeChanges, printChanges } from './header-changes.ts';
+import { textsAt } from './print-lists.ts';
 
 /** Places the fields of a gateway; the plan is one that earlier readers refuse. */
 export function placeGateway(draft: PlanDraft, rule: GatewayRule): number {
   draft.newest = true;
-  const { auth, base_path, cors, default_plan = '', operations, upstream_headers } = rule;
+  const { auth, cors, default_plan = '', operations, upstream_headers } = rule;
   const sources = (auth.api_key?.sources ?? []).flatMap((source) => [
     CREDENTIAL_PLACES.indexOf(source.in),
     placeString(draft.strings, source.in === 'header' ? source.name.toLowerCase() : source.name),
   ]);
-  const changes = upstreamEntries(upstream_headers);
+  const changes = upstreamEntries(upstream_headers).map(asReplacement);
   return placeWords(draft.words, [
     placeString(draft.strings, rule.name),
-    placeString(draft.strings, base_path === '/' ? '' : decodeEscapes(base_path)),
+    placeString(draft.strings, gatewayBase(rule)),
     optionsOf(rule),
     placeString(draft.strings, default_plan),
     placeWords(draft.words, [sources.length / KEY_SOURCE.size, ...sources]),
@@ -47,6 +50,21 @@ export function placeGateway(draft: PlanDraft, rule: GatewayRule): number {
     ]),
     changes.length === 0 ? NONE : placeChanges(draft, changes),
   ]);
+}
+
+/** The visitor's own field of a name that says who sends the request does not go to the origin (semantics §15), even under `add`. */
+function asReplacement(entry: HeaderEntry): HeaderEntry {
+  return entry.op === 'add' && insertsSender(entry.value!) ? { ...entry, op: 'set' } : entry;
+}
+
+function insertsSender(value: string): boolean {
+  const parsed = parseHeaderValue(value);
+  return (
+    parsed.ok &&
+    parsed.pieces.some(
+      (piece) => piece.kind === 'claim' || (piece.kind === 'variable' && piece.name === 'consumer'),
+    )
+  );
 }
 
 function optionsOf({ auth, on_unknown_operation }: GatewayRule): number {
@@ -143,8 +161,4 @@ function printOperation(plan: Plan, row: number): Readonly<Record<string, unknow
     auth: words[row + OPERATION.open] === 1 ? 'none' : 'required',
     source: OPERATION_SOURCES[words[row + OPERATION.source]!],
   };
-}
-
-function textsAt(plan: Plan, at: number): readonly string[] {
-  return [...plan.words.subarray(at + 1, at + 1 + plan.words[at]!)].map((text) => decodeString(plan, text));
 }

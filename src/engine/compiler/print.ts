@@ -26,7 +26,8 @@ import { REGISTRY_HEADER, REGISTRY_KIND } from '../plan/registry.ts';
 import type { OpenedPlan } from '../plan/seal.ts';
 import { printConditions } from './conditions.ts';
 import { printAddresses } from './print-addresses.ts';
-import { listAt, type Printed, printFields } from './rule-types.ts';
+import { listAt } from './print-lists.ts';
+import { type Printed, printFields } from './rule-types.ts';
 
 // The indexes of a plan in their printed form.
 

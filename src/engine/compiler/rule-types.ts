@@ -80,6 +80,7 @@ import { placeAddresses, placeBotKinds, placeCountries, placeFingerprints, place
 import { placeGateway, printGateway } from './gateways.ts';
 import { placeChanges, printChanges } from './header-changes.ts';
 import { placePattern } from './patterns.ts';
+import { listAt, textsAt } from './print-lists.ts';
 
 /** A part of the printed plan; JSON-safe. */
 export type Printed = Readonly<Record<string, unknown>>;
@@ -380,15 +381,6 @@ function wordOf({ plan, at }: RuleWords, offset: number): number {
 
 function textOf(rule: RuleWords, offset: number): string {
   return decodeString(rule.plan, wordOf(rule, offset));
-}
-
-function textsAt(plan: Plan, offset: number): readonly string[] {
-  return listAt(plan, offset).map((number) => decodeString(plan, number));
-}
-
-/** The numbers of a list in `words`: their count at `offset`, then the numbers. */
-export function listAt(plan: Plan, offset: number): readonly number[] {
-  return [...plan.words.subarray(offset + 1, offset + 1 + plan.words[offset]!)];
 }
 
 /** What identifies a long text: its octets in UTF-8, and their XXH32. */

@@ -8,7 +8,6 @@ import type {
   RuleType,
 } from '../../base/vocabulary/vocabulary.ts';
 import type { WafFinding } from '../waf/request/inspection.ts';
-
 import type { GatewayReason } from './gateways.ts';
 
 export { ACTIONS, type Action } from '../../base/vocabulary/vocabulary.ts';

@@ -288,6 +288,7 @@ function createContext(plan: Plan, loaded: LoadedPlan, options: EvaluatorOptions
     candidates: createCandidates(loaded),
     counters: counters ?? createCounters(random === undefined ? {} : { random }),
     windows: new Map(),
+    planWindows: new Map(),
     waf: options.waf ?? null,
     reportFault: (error) => reportFault(onFault, error),
     origins: options.origins ?? ALWAYS_UP,

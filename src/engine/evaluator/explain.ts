@@ -51,7 +51,7 @@ export function explainDecision(context: Context, explained: Explained): Trace {
   const account: Account = {
     ...explained,
     context,
-    exempt: refused !== 0 ? 0 : exemptionsOf(context.facts) | exemptionsBy(decision),
+    exempt: refused !== 0 ? 0 : exemptionsOf(context.facts) | exemptionsBy(decision, pinnedBy),
     ended: refused !== 0 ? 0 : PHASES.indexOf(endingPhase(decision)),
     matched: new Map(decision.matches.map((match) => [`${match.type}/${match.id}`, match])),
     pinnedBy,
@@ -65,9 +65,8 @@ export function explainDecision(context: Context, explained: Explained): Trace {
 }
 
 /** The exemptions that matches have given. */
-function exemptionsBy({ gateway, matches }: Decision): number {
-  const pinned = matches.some(({ effect, mode }) => effect === 'alt_origin' && mode === 'enforce');
-  return (pinned ? EXEMPT.pinned : 0) | (gateway === undefined ? 0 : EXEMPT.admitted);
+function exemptionsBy({ gateway }: Decision, pinnedBy: string | null): number {
+  return (pinnedBy === null ? 0 : EXEMPT.pinned) | (gateway === undefined ? 0 : EXEMPT.admitted);
 }
 
 /** The trace of a request whose fields throw when they are read: no rule was evaluated. */

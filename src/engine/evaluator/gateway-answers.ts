@@ -95,7 +95,7 @@ function challenge(scheme: string, parameters: readonly string[]): string {
 
 /** The methods of the path, HEAD beside GET. */
 function allowedMethods({ path }: Pick<GatewayVerdict, 'path'>): readonly string[] {
-  const methods = [...(path ?? new Map<string, unknown>()).keys()];
+  const methods = path === null ? [] : [...path.keys()];
   return methods.includes('GET') && !methods.includes('HEAD') ? [...methods, 'HEAD'] : methods;
 }
 
@@ -184,5 +184,5 @@ function originMatches(entry: string, origin: string): boolean {
 
 /** Labels of a host, without what would begin a port, a path or a user name. */
 function isHostText(text: string): boolean {
-  return text.split('.').every((label) => label !== '' && /^[a-z0-9_-]+$/.test(label));
+  return text.split('.').every((label) => /^[a-z0-9_-]+$/.test(label));
 }

@@ -20,7 +20,7 @@ export interface HeaderSection {
   characters: number;
 }
 
-/** The changes of a message, after those that it has. */
+/** The changes of a message, after those that it has, whose characters do not count. */
 export function createSection(before: readonly HeaderChange[] | null = null): HeaderSection {
   return { changes: before === null ? [] : [...before], characters: 0 };
 }

@@ -1,10 +1,10 @@
 /** API keys that the origin does not get (semantics §15). In: the places of keys, the request. Out: changes of what is forwarded. */
-import { decodeEscapes } from '../../base/octets/octets.ts';
 import type { CredentialPlace } from '../../base/vocabulary/vocabulary.ts';
 import type { HeaderChange } from './decision.ts';
 import { type Facts, headerField } from './facts.ts';
 import type { LoadedGateway } from './gateways.ts';
 import type { Run } from './run.ts';
+import { decodeQueryPart } from './values.ts';
 
 /** Removes the places of API keys from the request. */
 export function hideKeys({ sources }: LoadedGateway, facts: Facts, run: Run, changes: HeaderChange[]): void {
@@ -40,9 +40,7 @@ function otherCookies({ request }: Facts, names: readonly string[]): string {
 
 /** The parameters of other names, as they were sent; `null`: none is left. */
 function otherParameters(query: string, names: readonly string[]): string | null {
-  const pairs = query
-    .split('&')
-    .filter((pair) => !names.includes(decodeEscapes(nameOf(pair).replaceAll('+', ' '))));
+  const pairs = query.split('&').filter((pair) => !names.includes(decodeQueryPart(nameOf(pair))));
   return pairs.length === 0 ? null : pairs.join('&');
 }
 

@@ -69,6 +69,12 @@ export interface PartedWindow extends RateWindow {
   readonly policy: string;
 }
 
+/** The window of a usage plan. */
+export interface PlanWindow extends RateWindow {
+  /** The plan's `planName`. PERF: a hash of its name, computed once. */
+  readonly policy: string;
+}
+
 /** A phase as `evaluate` runs it; see `PHASE_TABLE` in `phases.ts` for the order and the meaning of the fields. */
 export interface Step {
   readonly run: (context: Context, run: Run) => boolean;
@@ -91,6 +97,8 @@ export interface Context {
   readonly counters: Counters;
   /** Windows of rate limits by slot, made at their first use. */
   readonly windows: Map<number, PartedWindow>;
+  /** Windows of usage plans by mode of the gateway, kind of key and name, made at their first use. */
+  readonly planWindows: Map<string, PlanWindow>;
   readonly waf: WafProgram | null;
   /** Reports a fault to the embedder; never throws. */
   readonly reportFault: (error: unknown) => void;

@@ -4,18 +4,20 @@
  * response states of it.
  */
 import { META } from '../plan/layout.ts';
-import { counterSpace, type RateKey, type RateResult, type RateWindow } from '../rate-counters/counters.ts';
+import type { RegisteredUsagePlan } from '../plan/open-registry.ts';
+import { counterSpace, type RateKey, type RateResult } from '../rate-counters/counters.ts';
 import { ipOf } from './facts.ts';
 import type { GatewayVerdict } from './gateways.ts';
 import { textOf } from './loaded.ts';
 import { planName } from './rate-outcomes.ts';
-import { type Context, isDryRun, type Run } from './run.ts';
+import { type Context, isDryRun, type PlanWindow, type Run } from './run.ts';
 
-/** A usage plan with the key that a request counts under. */
+type Limit = NonNullable<RegisteredUsagePlan['throttle']>;
+
+/** The window of a usage plan with the key that a request counts under. */
 interface Throttle {
-  readonly window: RateWindow;
+  readonly window: PlanWindow;
   readonly key: RateKey;
-  readonly name: string;
 }
 
 /** A gateway: its slot, and the usage plan of consumers without one of their own. */
@@ -35,25 +37,46 @@ export function throttleOf(
   const name = consumer?.usagePlan ?? defaultPlan;
   const throttle = name === '' ? null : (loaded.registry?.usagePlan(name)?.throttle ?? null);
   if (throttle === null) return null;
+  const key: RateKey = {
+    family: ipOf(facts) as 0 | 4 | 6,
+    words: facts.ipWords,
+    path: consumer?.username ?? '',
+  };
+  const kind = { isDry: isDryRun(context, slot), byConsumer: consumer !== null };
+  return { window: windowOf(context, { name, throttle }, kind), key };
+}
+
+/** Which of the counts of a plan: that of gateways under dry_run or that of others, by consumer or by address. */
+interface CountKind {
+  readonly isDry: boolean;
+  readonly byConsumer: boolean;
+}
+
+/** The window of a usage plan, made at its first use. */
+function windowOf(
+  { loaded, planWindows }: Context,
+  { name, throttle }: { readonly name: string; readonly throttle: Limit },
+  { isDry, byConsumer }: CountKind,
+): PlanWindow {
+  const mode = isDry ? 'dry_run ' : '';
+  const id = `${mode}${byConsumer ? 'consumer' : 'address'} ${name}`;
+  const known = planWindows.get(id);
+  if (known !== undefined) return known;
   const domain = textOf(loaded, loaded.plan.meta[META.domain]!);
-  const mode = isDryRun(context, slot) ? 'dry_run ' : '';
-  const window: RateWindow = {
+  const window: PlanWindow = {
     space: counterSpace(`${mode}${domain} usage plan ${name}`),
-    slot: consumer === null ? 1 : 0,
+    slot: byConsumer ? 0 : 1,
     capacity: throttle.rate + throttle.burst,
     doubled: false,
     windowMs: throttle.perSec * 1000,
     perPath: false,
     isFree: true,
     // The name of a consumer is the key, whatever the address is.
-    ...(consumer === null ? {} : { parts: counterSpace('consumer'), shared: true }),
+    ...(byConsumer ? { parts: counterSpace('consumer'), shared: true } : {}),
+    policy: planName(name),
   };
-  const key: RateKey = {
-    family: ipOf(facts) as 0 | 4 | 6,
-    words: facts.ipWords,
-    path: consumer?.username ?? '',
-  };
-  return { window, key, name };
+  planWindows.set(id, window);
+  return window;
 }
 
 /** Counts the request once, unless its plan refuses it; the shadow reads what the real run has counted. */
@@ -73,11 +96,11 @@ export function countOnce(context: Context, run: Run, slot: number, { window, ke
 export function noteState(context: Context, run: Run, place: Place, verdict: GatewayVerdict): void {
   const result = context.memo.rates.get(place.slot);
   if (result === undefined || (verdict.reason !== 'admitted' && verdict.reason !== 'throttled')) return;
-  const { window, name } = throttleOf(context, place, verdict)!;
+  const { window } = throttleOf(context, place, verdict)!;
   const windowSec = window.windowMs / 1000;
   const { breached, retryAfter } = result;
   run.planState = {
-    name: planName(name),
+    name: window.policy,
     quota: window.capacity,
     windowSec,
     remaining: Math.max(0, window.capacity - result.count),

@@ -1,8 +1,8 @@
 /**
  * Rate counters (semantics §5, rate_limit): how many requests a visitor has made in the window that ends now, and
  * whether this one is above the allowance. In: a rule's window and a visitor's key. Out: a result. The counts are in a
- * fixed amount of memory (`counters/store`), exact up to 128 requests a window, by sixteenths of the window
- * above (`counters/logs`).
+ * fixed amount of memory (`store.ts`), exact up to 128 requests a window, by sixteenths of the window
+ * above (`logs.ts`).
  *
  * One set of counters serves any number of evaluators of one process. Two processes share nothing.
  */
@@ -118,7 +118,7 @@ export interface BoundedCounters extends Counters {
   bytes(): number;
   /** Keys that were evicted before their window had passed. */
   evictions(): number;
-  /** What `counters/saved.ts` saves and restores. */
+  /** What `saved.ts` saves and restores. */
   readonly parts: CounterParts;
 }
 

@@ -243,7 +243,7 @@ export class Buckets {
     this.#heads.set(old);
   }
 
-  /** The table for `counters/saved.ts`: buckets, those in use, the power of two at or below, keys. */
+  /** The table for `saved.ts`: buckets, those in use, the power of two at or below, keys. */
   get table(): BucketTable {
     return [this.#heads, this.#count, this.#level, this.#keys];
   }

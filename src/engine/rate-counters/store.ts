@@ -104,7 +104,7 @@ export class EntryStore {
     return ref;
   }
 
-  /** What `counters/saved.ts` saves of the store besides its pages and buckets. */
+  /** What `saved.ts` saves of the store besides its pages and buckets. */
   get marks(): StoreMarks {
     return { maxBytes: this.#maxBytes, evictions: this.#evictions, pageHand: this.#pageHand };
   }
@@ -113,7 +113,7 @@ export class EntryStore {
     return this.#buckets;
   }
 
-  /** Counts what `counters/saved.ts` has added to the pages and buckets of an empty store. */
+  /** Counts what `saved.ts` has added to the pages and buckets of an empty store. */
   adopt({ evictions, pageHand }: StoreMarks): void {
     this.#evictions = evictions;
     this.#pageHand = pageHand;

@@ -3,6 +3,7 @@
  * the rest with a consumer, whose usage plan counts it. The longest base path comes first.
  */
 import { HEADERS_FIELDS, NONE, typeIndex } from '../../plan/layout.ts';
+import { nextCandidate, skipTo } from '../candidates.ts';
 import type { RuleExplanation, RuleReason, Settled } from '../checks.ts';
 import type { GatewayOutcome } from '../decision.ts';
 import { EXEMPT, exemptionsOf, type Facts, isEdgeOwn } from '../facts.ts';
@@ -51,6 +52,12 @@ export function gateway(context: Context, run: Run): boolean {
     return verdict !== null && settle(context, run, slot, verdict);
   }
   return false;
+}
+
+/** Whether a gateway is a candidate; skips the candidates before it. */
+export function mayMatchGateway(context: Context): boolean {
+  skipTo(context.candidates, phaseStart(context, GATEWAY));
+  return nextCandidate(context.candidates, phaseStart(context, GATEWAY + 1)) >= 0;
 }
 
 /**
@@ -135,12 +142,12 @@ function settle(context: Context, run: Run, slot: number, verdict: GatewayVerdic
   run.gateway = outcomeOf(own, verdict);
   run.gatewaySlot = slot;
   noteState(context, run, { slot, defaultPlan: own.plan }, verdict);
+  if (verdict.reason === 'preflight') return answer(context, run, slot, preflightAnswer(own, facts));
   const cors = corsFields(own, facts);
   if (verdict.reason === 'admitted') {
     if (cors.length > 0) run.responseHeaders = cors;
     return false;
   }
-  if (verdict.reason === 'preflight') return answer(context, run, slot, preflightAnswer(own, facts));
   const refusal = refusalOf(own, verdict, facts);
   return answer(context, run, slot, { ...refusal, headers: [...refusal.headers, ...cors] });
 }

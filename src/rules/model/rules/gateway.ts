@@ -270,7 +270,7 @@ const FIELDS = {
     .strictObject(CHANGES)
     .optional()
     .describe(
-      'changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it',
+      "changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it, and replace the visitor's field also under `add`",
     )
     .meta({ examples: [{ set: { 'X-Consumer': '${consumer}' } }] }),
 };
