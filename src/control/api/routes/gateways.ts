@@ -8,7 +8,7 @@ import { typePath } from '../../../base/vocabulary/vocabulary.ts';
 import { RULE_FORMS } from '../../../rules/model/rule.ts';
 import type { GatewayOperation } from '../../../rules/model/types.ts';
 import { MAX_SCHEMA_OCTETS } from '../../../rules/openapi/limits.ts';
-import type { ReadSchema } from '../../compute/job.ts';
+import type { OpenApiDocument } from '../../../rules/openapi/read-openapi.ts';
 import type { GatewaySchemaHead } from '../../store/repositories/gateway-schemas.ts';
 import type { RuleRow } from '../../store/tables/rules.ts';
 import { compareSchema, mistakesText, SCHEMA_CHECK, showCheck } from '../gateways/schema.ts';
@@ -160,7 +160,7 @@ function replaceDocument(): Operation {
 }
 
 /** Reads the body in a compute thread. @throws Refusal 400 for a long one */
-async function readDocumentOf({ body, caller, services }: Call<Buffer>): Promise<ReadSchema> {
+async function readDocumentOf({ body, caller, services }: Call<Buffer>): Promise<OpenApiDocument> {
   if (body.length > MAX_SCHEMA_OCTETS) {
     throw badRequest(`the document must be at most ${MAX_SCHEMA_OCTETS} octets, found ${body.length}`);
   }
@@ -172,7 +172,7 @@ async function readDocumentOf({ body, caller, services }: Call<Buffer>): Promise
 
 /** A document to store. */
 interface SentDocument {
-  readonly read: Extract<ReadSchema, { readonly ok: true }>;
+  readonly read: Extract<OpenApiDocument, { readonly ok: true }>;
   readonly octets: Buffer;
   readonly params: Beside['params'];
 }
