@@ -206,8 +206,19 @@ describe.each(testDatabases())('gateways on $kind', (database) => {
     expect((await upload(one, '')).status).toBe(400);
   });
 
+  test('a gateway that is not there is answered before its document is read', async () => {
+    for (const [method, path] of [
+      ['PUT', '/gateways/999/schema'],
+      ['POST', '/gateways/999/schema/check'],
+    ] as const)
+      expect((await upload(path, 'none', { method })).status, path).toBe(404);
+  });
+
   test('a document that does not match the ETag is refused', async () => {
     const one = `/gateways/${await add()}/schema`;
+    // Without a document there is no ETag that a condition could match.
+    expect((await upload(one, DOCUMENT, { 'if-match': '*' })).status).toBe(412);
+    expect((await subject.ask('GET', one)).status).toBe(404);
     const first = await upload(one, DOCUMENT);
     const etag = first.headers['etag']!;
     const other = DOCUMENT.replace('Orders', 'Others');

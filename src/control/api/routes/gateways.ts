@@ -54,13 +54,11 @@ export const GATEWAY_ROUTES: readonly ApiRoute[] = [
   { method: 'POST', path: `${ONE}/schema/check`, permission: 'domain.view', hides: true, asks: true, ...checkDocument() },
 ];
 
-/** The gateway of the path. */
-async function gatewayOf({
-  tx,
-  domain,
-  params,
-}: Pick<Beside, 'tx' | 'domain' | 'params'>): Promise<RuleRow | null> {
-  return tx.rules.get({ domain_id: domain.id, type: 'gateway', id: idOf(params['ruleId']) });
+/** The gateway of the path. @throws Refusal 404 */
+async function gatewayOf({ tx, domain, params }: Beside): Promise<RuleRow> {
+  const row = await tx.rules.get({ domain_id: domain.id, type: 'gateway', id: idOf(params['ruleId']) });
+  if (row === null) throw notFound();
+  return row;
 }
 
 /** The operations of a stored gateway. */
@@ -72,10 +70,8 @@ function listOperations(): Operation {
   return operation({
     summary: 'The operations of a gateway, of the document and others',
     response: ANSWERED,
-    async handle({ domain, read, params }) {
-      const row = await read((tx) => gatewayOf({ tx, domain, params }));
-      if (row === null) throw notFound();
-      return ok(operationsOf(row));
+    async handle({ domain, latest, params }) {
+      return ok(operationsOf(await gatewayOf({ tx: latest, domain, params })));
     },
   });
 }
@@ -88,7 +84,7 @@ function replaceOperations(): Operation {
     response: ANSWERED,
     async handle({ body, params, write }) {
       return write(async (w) => {
-        const before = await present(w, params);
+        const before = await gatewayOf({ tx: w.tx, domain: w.domain, params });
         if (w.conditional) w.match(operationsOf(before));
         const { operations } = onlyOperations(body);
         const { body: after } = await changeRule(w, { before, input: { operations }, action: 'rule.update' });
@@ -96,13 +92,6 @@ function replaceOperations(): Operation {
       });
     },
   });
-}
-
-/** The gateway of the path in a write. @throws Refusal 404 */
-async function present(w: Writing, params: Beside['params']): Promise<RuleRow> {
-  const row = await gatewayOf({ tx: w.tx, domain: w.domain, params });
-  if (row === null) throw notFound();
-  return row;
 }
 
 /** The body with `operations` alone. @throws Refusal 400 */
@@ -121,7 +110,6 @@ function readDocument(): Operation {
     async handle({ domain, read, params }) {
       return read(async (tx) => {
         const row = await gatewayOf({ tx, domain, params });
-        if (row === null) throw notFound();
         const found = await tx.gatewaySchemas.get(row.id);
         if (found === null) throw new Refusal(404, 'the gateway has no OpenAPI document');
         return {
@@ -152,9 +140,11 @@ function replaceDocument(): Operation {
     response: SCHEMA_CHECK,
     statuses: [503],
     async handle(call) {
+      const { domain, latest, params } = call;
+      await gatewayOf({ tx: latest, domain, params });
       const read = await readDocumentOf(call);
       if (!read.ok) throw badRequest(mistakesText(read.diagnostics));
-      return call.write((w) => storeDocument(w, { read, octets: call.body, params: call.params }));
+      return call.write((w) => storeDocument(w, { read, octets: call.body, params }));
     },
   });
 }
@@ -180,9 +170,10 @@ interface SentDocument {
 /** Stores a document and its operations. @throws Refusal 400, 403, 404, 412 */
 async function storeDocument(w: Writing, { read, octets, params }: SentDocument) {
   const { tx, domain, now } = w;
-  const before = await present(w, params);
+  const before = await gatewayOf({ tx, domain, params });
   const earlier = await tx.gatewaySchemas.head(before.id);
-  if (w.conditional) w.match(earlier === null ? null : tagged(earlier));
+  // Without a document no `If-Match` holds, not even `*` (RFC 9110 §13.1.1): what is not compared ends in a 412.
+  if (earlier !== null) w.match(tagged(earlier));
   const others = await tx.gatewaySchemas.octetsOfOthers({ domain_id: domain.id, rule_id: before.id });
   if (others + octets.length > MAX_DOMAIN_SCHEMA_OCTETS) {
     const most = `the documents of a domain hold at most ${MAX_DOMAIN_SCHEMA_OCTETS} octets together`;
@@ -229,9 +220,8 @@ function checkDocument(): Operation {
     body: DOCUMENT_BODY,
     response: SCHEMA_CHECK,
     async handle(call) {
-      const { domain, params } = call;
-      const row = await call.read((tx) => gatewayOf({ tx, domain, params }));
-      if (row === null) throw notFound();
+      const { domain, latest, params } = call;
+      const row = await gatewayOf({ tx: latest, domain, params });
       const read = await readDocumentOf(call);
       return ok(showCheck(read, read.ok ? compareSchema(operationsOf(row), read.operations) : null));
     },
