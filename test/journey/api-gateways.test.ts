@@ -206,6 +206,18 @@ describe.each(testDatabases())('gateways on $kind', (database) => {
     expect((await upload(one, '')).status).toBe(400);
   });
 
+  test('a check of a document answers what the gateway with its operations would be refused for', async () => {
+    const manual = { operation_id: 'listOrders', methods: ['GET'], path: '/all' };
+    const one = `/gateways/${await add({ operations: [manual] })}/schema`;
+    const why = 'is the id of operations[0]';
+    expect((await upload(one, DOCUMENT)).body.error).toContain(`operations[1].operation_id: ${why}`);
+    const check = await upload(`${one}/check`, DOCUMENT, { method: 'POST' });
+    expect(check.body).toMatchObject({ valid: false, openapi: null, operations: 0, added: [] });
+    expect(check.body.diagnostics).toEqual([
+      expect.objectContaining({ code: 'duplicate_entry', path: 'paths["/orders"].get', message: why }),
+    ]);
+  });
+
   test('a gateway that is not there is answered before its document is read', async () => {
     for (const [method, path] of [
       ['PUT', '/gateways/999/schema'],

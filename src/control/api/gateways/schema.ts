@@ -8,10 +8,13 @@ import {
   describeDiagnostic,
   diagnosticFields,
 } from '../../../base/diagnostics/diagnostic.ts';
+import { parseRule } from '../../../rules/model/parse.ts';
 import type { GatewayOperation } from '../../../rules/model/types.ts';
 import { joinOperations, operationPlaces } from '../../../rules/openapi/join-operations.ts';
 import type { LocatedOperation, SchemaOperation } from '../../../rules/openapi/path-items.ts';
 import type { OpenApiDocument } from '../../../rules/openapi/read-openapi.ts';
+import type { RuleRow } from '../../store/tables/rules.ts';
+import { bodyOf } from '../rules/show.ts';
 
 /** What a document would change, or has changed. */
 export interface SchemaChanges {
@@ -99,6 +102,37 @@ export const SCHEMA_CHECK = z
     diagnostics: z.array(NOTE),
   })
   .meta({ id: 'GatewaySchemaCheck' });
+
+/** The operations of a stored gateway. */
+export function operationsOf(row: RuleRow): readonly GatewayOperation[] {
+  return (bodyOf(row)['operations'] ?? []) as readonly GatewayOperation[];
+}
+
+/**
+ * Compares a document with a gateway. Also mistakes of the two together refuse it, such as an `operationId` that an operation of
+ * another source has.
+ */
+export function checkSchema(row: RuleRow, read: OpenApiDocument): z.output<typeof SCHEMA_CHECK> {
+  if (!read.ok) return showCheck(read, null);
+  const changes = compareSchema(operationsOf(row), read.operations);
+  const { operations } = changes;
+  const parsed = parseRule('gateway', { ...bodyOf(row), operations, priority: row.priority });
+  if (parsed.ok) return showCheck(read, changes);
+  const mistakes = parsed.diagnostics.map((one) => inDocument(one, operations, read.operations));
+  return showCheck({ ok: false, diagnostics: [...read.diagnostics, ...mistakes] }, null);
+}
+
+/** A mistake of a gateway, at the operation of the document that it is about. */
+function inDocument(
+  mistake: Diagnostic,
+  operations: readonly GatewayOperation[],
+  document: readonly LocatedOperation[],
+): Diagnostic {
+  const [field, index] = mistake.path;
+  if (field !== 'operations' || typeof index !== 'number') return mistake;
+  const located = document.find(({ operation }) => operation === operations[index]);
+  return located === undefined ? mistake : { ...mistake, path: located.path };
+}
 
 /** The answer about a document, as it was compared with the operations of the gateway. */
 export function showCheck(

@@ -6,12 +6,18 @@ import { z } from 'zod';
 import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { typePath } from '../../../base/vocabulary/vocabulary.ts';
 import { RULE_FORMS } from '../../../rules/model/rule.ts';
-import type { GatewayOperation } from '../../../rules/model/types.ts';
 import { MAX_SCHEMA_OCTETS } from '../../../rules/openapi/limits.ts';
 import type { OpenApiDocument } from '../../../rules/openapi/read-openapi.ts';
 import type { GatewaySchemaHead } from '../../store/repositories/gateway-schemas.ts';
 import type { RuleRow } from '../../store/tables/rules.ts';
-import { compareSchema, mistakesText, SCHEMA_CHECK, showCheck } from '../gateways/schema.ts';
+import {
+  checkSchema,
+  compareSchema,
+  mistakesText,
+  operationsOf,
+  SCHEMA_CHECK,
+  showCheck,
+} from '../gateways/schema.ts';
 import { YAML_TYPES } from '../operation/large-bodies.ts';
 import { MAX_DOMAIN_SCHEMA_OCTETS } from '../operation/limits.ts';
 import { idOf } from '../operation/read-request.ts';
@@ -26,7 +32,6 @@ import {
   type Writing,
 } from '../operation/route.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
-import { bodyOf } from '../rules/show.ts';
 import { changeRule } from './rules.ts';
 
 const ONE = `/domains/{domain}/${typePath('gateway')}/{ruleId}`;
@@ -59,11 +64,6 @@ async function gatewayOf({ tx, domain, params }: Beside): Promise<RuleRow> {
   const row = await tx.rules.get({ domain_id: domain.id, type: 'gateway', id: idOf(params['ruleId']) });
   if (row === null) throw notFound();
   return row;
-}
-
-/** The operations of a stored gateway. */
-function operationsOf(row: RuleRow): readonly GatewayOperation[] {
-  return (bodyOf(row)['operations'] ?? []) as readonly GatewayOperation[];
 }
 
 function listOperations(): Operation {
@@ -222,8 +222,7 @@ function checkDocument(): Operation {
     async handle(call) {
       const { domain, latest, params } = call;
       const row = await gatewayOf({ tx: latest, domain, params });
-      const read = await readDocumentOf(call);
-      return ok(showCheck(read, read.ok ? compareSchema(operationsOf(row), read.operations) : null));
+      return ok(checkSchema(row, await readDocumentOf(call)));
     },
   });
 }
