@@ -24,7 +24,7 @@ export interface SchemaChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];
-  /** Operations of the document that another operation of the gateway stands for. */
+  /** Operations of the document that one of another source replaces. */
   readonly overridden: readonly string[];
 }
 

@@ -172,7 +172,7 @@ async function storeDocument(w: Writing, { read, octets, params }: SentDocument)
   const { tx, domain, now } = w;
   const before = await gatewayOf({ tx, domain, params });
   const earlier = await tx.gatewaySchemas.head(before.id);
-  // Without a document no `If-Match` holds, not even `*` (RFC 9110 §13.1.1): what is not compared ends in a 412.
+  // Without a document no `If-Match` is true, not even `*` (RFC 9110 §13.1.1): a condition that is not compared is a 412.
   if (earlier !== null) w.match(tagged(earlier));
   const others = await tx.gatewaySchemas.octetsOfOthers({ domain_id: domain.id, rule_id: before.id });
   if (others + octets.length > MAX_DOMAIN_SCHEMA_OCTETS) {
