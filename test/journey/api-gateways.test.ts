@@ -206,8 +206,31 @@ describe.each(testDatabases())('gateways on $kind', (database) => {
     expect((await upload(one, '')).status).toBe(400);
   });
 
+  test('a check of a document answers what the gateway with its operations would be refused for', async () => {
+    const manual = { operation_id: 'listOrders', methods: ['GET'], path: '/all' };
+    const one = `/gateways/${await add({ operations: [manual] })}/schema`;
+    const why = 'is the id of operations[0]';
+    expect((await upload(one, DOCUMENT)).body.error).toContain(`operations[1].operation_id: ${why}`);
+    const check = await upload(`${one}/check`, DOCUMENT, { method: 'POST' });
+    expect(check.body).toMatchObject({ valid: false, openapi: null, operations: 0, added: [] });
+    expect(check.body.diagnostics).toEqual([
+      expect.objectContaining({ code: 'duplicate_entry', path: 'paths["/orders"].get', message: why }),
+    ]);
+  });
+
+  test('a gateway that is not there is answered before its document is read', async () => {
+    for (const [method, path] of [
+      ['PUT', '/gateways/999/schema'],
+      ['POST', '/gateways/999/schema/check'],
+    ] as const)
+      expect((await upload(path, 'none', { method })).status, path).toBe(404);
+  });
+
   test('a document that does not match the ETag is refused', async () => {
     const one = `/gateways/${await add()}/schema`;
+    // Without a document there is no ETag that a condition could match.
+    expect((await upload(one, DOCUMENT, { 'if-match': '*' })).status).toBe(412);
+    expect((await subject.ask('GET', one)).status).toBe(404);
     const first = await upload(one, DOCUMENT);
     const etag = first.headers['etag']!;
     const other = DOCUMENT.replace('Orders', 'Others');

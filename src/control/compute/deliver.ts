@@ -6,6 +6,7 @@ import { PlanFault } from '../../engine/plan/layout.ts';
 import { digestsIn } from '../../engine/plan/list-digests.ts';
 import { openSignatures } from '../../engine/plan/open-signatures.ts';
 import { loadSignatures } from '../../engine/waf/load/load.ts';
+import { readOpenApiBytes } from '../../rules/files/openapi-file.ts';
 import { describeMistakes } from '../../rules/model/report.ts';
 import { lintRuleSet } from '../../workbench/proofs/lint.ts';
 import type { RuleNote, TraceDocument } from '../../workbench/simulation/document.ts';
@@ -53,7 +54,6 @@ import type {
   ZoneProblem,
 } from './job.ts';
 import { readListBody } from './read-list.ts';
-import { readSchema } from './read-schema.ts';
 
 /** What a thread answers to a job. */
 export type JobDelivery =
@@ -101,7 +101,7 @@ function resultOf(job: Job, snapshots: Snapshots): JobResults[JobKind] | Promise
     case 'list_feed':
       return readFeedBody(job);
     case 'schema':
-      return readSchema(job);
+      return readOpenApiBytes(job.octets, 'schema');
     case 'hits':
       return hitsPage(job, snapshots);
     case 'traffic':

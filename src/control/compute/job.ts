@@ -3,11 +3,10 @@
  * octets, which can be posted.
  */
 import type { COMPUTE_FAULT_CODES } from '../../base/diagnostics/codes/faults.ts';
-import type { Severity } from '../../base/diagnostics/severity.ts';
 import type { ListKind } from '../../base/vocabulary/vocabulary.ts';
 import type { Dimension, TopKind } from '../../engine/counts/counts.ts';
 import type { DnsRecord, EntryList } from '../../rules/model/types.ts';
-import type { SchemaOperation } from '../../rules/openapi/path-items.ts';
+import type { OpenApiDocument } from '../../rules/openapi/read-openapi.ts';
 import type { SignaturesNote } from '../../workbench/simulation/document.ts';
 import type { SimulatedRequest } from '../../workbench/simulation/simulate.ts';
 import type { FeedBody, ReadFeedBody } from '../lists/feed/read-feed.ts';
@@ -114,7 +113,7 @@ export interface ListFeedJob extends FeedBody {
   readonly kind: 'list_feed';
 }
 
-/** Reads the OpenAPI document of a gateway. */
+/** Reads the OpenAPI document of a gateway: one of some megabytes takes seconds. */
 export interface SchemaJob {
   readonly kind: 'schema';
   /** YAML or JSON. */
@@ -228,30 +227,6 @@ export interface ReadZoneFile {
   readonly needless: number;
 }
 
-/** A diagnostic of a document, with its place in the text; both count from 1. */
-export interface SchemaNote {
-  readonly severity: Severity;
-  readonly code: string;
-  readonly path: string;
-  readonly message: string;
-  readonly found: string | null;
-  readonly remedy: string | null;
-  readonly line: number;
-  readonly column: number;
-}
-
-/** The operations of an OpenAPI document, or why it is refused. */
-export type ReadSchema = { readonly diagnostics: readonly SchemaNote[] } & (
-  | { readonly ok: false }
-  | {
-      readonly ok: true;
-      /** `openapi` of the document. */
-      readonly version: string;
-      readonly basePaths: readonly string[];
-      readonly operations: readonly SchemaOperation[];
-    }
-);
-
 /** What was read from the body, or why it cannot be stored, as a sentence for the client. */
 export type ReadListBody =
   | { readonly problem: string }
@@ -314,7 +289,7 @@ export interface JobResults {
   readonly zone: ReadZoneFile;
   readonly list: ReadListBody;
   readonly list_feed: ReadFeedBody;
-  readonly schema: ReadSchema;
+  readonly schema: OpenApiDocument;
   readonly hits: ListPage;
   readonly traffic: string;
   readonly top: string;

@@ -66,5 +66,5 @@ export const MAX_WAITING_CALLS = 32;
 export const MAX_SEARCHES_OF_ACCOUNT = 8;
 /** Nodes whose rate is remembered; the longest idle is forgotten first, which only gives it its whole burst back. */
 export const MAX_RATED_NODES = 10_000;
-/** Batches that lines for a collector remember, so that one sent again is not written again: minutes of 50 nodes, in 2 MB. */
+/** Batches written as lines whose digests are stored, so that one sent again is not written again: minutes of 50 nodes, in 2 MB. */
 export const MAX_REMEMBERED_BATCHES = 10_000;

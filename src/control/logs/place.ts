@@ -107,7 +107,7 @@ export function resultOf(delivery: LogDelivery): unknown {
 
 // Log entries as JSON lines in a file or on stdout, for a collector that stores and searches them. In: batches, checked as
 // for a database. Out: each entry as one line, with the id of the node that sent it. A batch that is sent again, since its
-// answer was lost, is not written again while this process runs and remembers it; later its entries appear twice, with the
+// answer was lost, is not written again while this process runs and has its digest; later its entries appear twice, with the
 // same ids.
 
 export interface LinesOptions {

@@ -1,7 +1,7 @@
 /** Drafts against a model: stored and published rules, their differences and totals, whatever was written, on both databases. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ChangedRule } from '../../../src/control/store/repositories/drafts.ts';
+import type { ChangedRule, StoredBeside } from '../../../src/control/store/repositories/drafts.ts';
 import type { RuleWrite } from '../../../src/control/store/repositories/rules.ts';
 import type { Store, WriteTransaction } from '../../../src/control/store/store.ts';
 import type { PatternRow, RuleRow } from '../../../src/control/store/tables/rules.ts';
@@ -227,12 +227,22 @@ function contentsOf(rules: ReadonlyMap<number, Known>) {
     .sort((a, b) => a.rule_id - b.rule_id);
 }
 
+/** Published rules that the draft has changed or removed. */
+function besideOf({ stored, published }: Model, type: Step['type']): readonly StoredBeside[] {
+  return [...published.values()]
+    .filter((known) => known.row.type === type && stored.get(known.row.id) !== known)
+    .map(({ row: { id, body } }) => ({ id, body }))
+    .sort((a, b) => a.id - b.id);
+}
+
 async function compare(store: Store, domainId: number, model: Model): Promise<void> {
   const { rules, drafts } = store.latest;
   expect(await rules.listAll(domainId)).toEqual(byOrder(model.stored.values()).map(({ row }) => row));
   expect(await drafts.publishedRules(domainId)).toEqual(
     byOrder(model.published.values()).map(({ row }) => row),
   );
+  for (const type of ['drop', 'waf'] as const)
+    expect(await drafts.beside(domainId, type)).toEqual(besideOf(model, type));
   expect(await rules.contents(domainId)).toEqual(contentsOf(model.stored));
   expect(await drafts.publishedContents(domainId)).toEqual(contentsOf(model.published));
   const changes = changesOf(model);

@@ -6,12 +6,18 @@ import { z } from 'zod';
 import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { typePath } from '../../../base/vocabulary/vocabulary.ts';
 import { RULE_FORMS } from '../../../rules/model/rule.ts';
-import type { GatewayOperation } from '../../../rules/model/types.ts';
 import { MAX_SCHEMA_OCTETS } from '../../../rules/openapi/limits.ts';
-import type { ReadSchema } from '../../compute/job.ts';
+import type { OpenApiDocument } from '../../../rules/openapi/read-openapi.ts';
 import type { GatewaySchemaHead } from '../../store/repositories/gateway-schemas.ts';
 import type { RuleRow } from '../../store/tables/rules.ts';
-import { compareSchema, mistakesText, SCHEMA_CHECK, showCheck } from '../gateways/schema.ts';
+import {
+  checkSchema,
+  compareSchema,
+  mistakesText,
+  operationsOf,
+  SCHEMA_CHECK,
+  showCheck,
+} from '../gateways/schema.ts';
 import { YAML_TYPES } from '../operation/large-bodies.ts';
 import { MAX_DOMAIN_SCHEMA_OCTETS } from '../operation/limits.ts';
 import { idOf } from '../operation/read-request.ts';
@@ -26,7 +32,6 @@ import {
   type Writing,
 } from '../operation/route.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
-import { bodyOf } from '../rules/show.ts';
 import { changeRule } from './rules.ts';
 
 const ONE = `/domains/{domain}/${typePath('gateway')}/{ruleId}`;
@@ -54,28 +59,19 @@ export const GATEWAY_ROUTES: readonly ApiRoute[] = [
   { method: 'POST', path: `${ONE}/schema/check`, permission: 'domain.view', hides: true, asks: true, ...checkDocument() },
 ];
 
-/** The gateway of the path. */
-async function gatewayOf({
-  tx,
-  domain,
-  params,
-}: Pick<Beside, 'tx' | 'domain' | 'params'>): Promise<RuleRow | null> {
-  return tx.rules.get({ domain_id: domain.id, type: 'gateway', id: idOf(params['ruleId']) });
-}
-
-/** The operations of a stored gateway. */
-function operationsOf(row: RuleRow): readonly GatewayOperation[] {
-  return (bodyOf(row)['operations'] ?? []) as readonly GatewayOperation[];
+/** The gateway of the path. @throws Refusal 404 */
+async function gatewayOf({ tx, domain, params }: Beside): Promise<RuleRow> {
+  const row = await tx.rules.get({ domain_id: domain.id, type: 'gateway', id: idOf(params['ruleId']) });
+  if (row === null) throw notFound();
+  return row;
 }
 
 function listOperations(): Operation {
   return operation({
     summary: 'The operations of a gateway, of the document and others',
     response: ANSWERED,
-    async handle({ domain, read, params }) {
-      const row = await read((tx) => gatewayOf({ tx, domain, params }));
-      if (row === null) throw notFound();
-      return ok(operationsOf(row));
+    async handle({ domain, latest, params }) {
+      return ok(operationsOf(await gatewayOf({ tx: latest, domain, params })));
     },
   });
 }
@@ -88,7 +84,7 @@ function replaceOperations(): Operation {
     response: ANSWERED,
     async handle({ body, params, write }) {
       return write(async (w) => {
-        const before = await present(w, params);
+        const before = await gatewayOf({ tx: w.tx, domain: w.domain, params });
         if (w.conditional) w.match(operationsOf(before));
         const { operations } = onlyOperations(body);
         const { body: after } = await changeRule(w, { before, input: { operations }, action: 'rule.update' });
@@ -96,13 +92,6 @@ function replaceOperations(): Operation {
       });
     },
   });
-}
-
-/** The gateway of the path in a write. @throws Refusal 404 */
-async function present(w: Writing, params: Beside['params']): Promise<RuleRow> {
-  const row = await gatewayOf({ tx: w.tx, domain: w.domain, params });
-  if (row === null) throw notFound();
-  return row;
 }
 
 /** The body with `operations` alone. @throws Refusal 400 */
@@ -121,7 +110,6 @@ function readDocument(): Operation {
     async handle({ domain, read, params }) {
       return read(async (tx) => {
         const row = await gatewayOf({ tx, domain, params });
-        if (row === null) throw notFound();
         const found = await tx.gatewaySchemas.get(row.id);
         if (found === null) throw new Refusal(404, 'the gateway has no OpenAPI document');
         return {
@@ -152,15 +140,17 @@ function replaceDocument(): Operation {
     response: SCHEMA_CHECK,
     statuses: [503],
     async handle(call) {
+      const { domain, latest, params } = call;
+      await gatewayOf({ tx: latest, domain, params });
       const read = await readDocumentOf(call);
       if (!read.ok) throw badRequest(mistakesText(read.diagnostics));
-      return call.write((w) => storeDocument(w, { read, octets: call.body, params: call.params }));
+      return call.write((w) => storeDocument(w, { read, octets: call.body, params }));
     },
   });
 }
 
 /** Reads the body in a compute thread. @throws Refusal 400 for a long one */
-async function readDocumentOf({ body, caller, services }: Call<Buffer>): Promise<ReadSchema> {
+async function readDocumentOf({ body, caller, services }: Call<Buffer>): Promise<OpenApiDocument> {
   if (body.length > MAX_SCHEMA_OCTETS) {
     throw badRequest(`the document must be at most ${MAX_SCHEMA_OCTETS} octets, found ${body.length}`);
   }
@@ -172,7 +162,7 @@ async function readDocumentOf({ body, caller, services }: Call<Buffer>): Promise
 
 /** A document to store. */
 interface SentDocument {
-  readonly read: Extract<ReadSchema, { readonly ok: true }>;
+  readonly read: Extract<OpenApiDocument, { readonly ok: true }>;
   readonly octets: Buffer;
   readonly params: Beside['params'];
 }
@@ -180,9 +170,10 @@ interface SentDocument {
 /** Stores a document and its operations. @throws Refusal 400, 403, 404, 412 */
 async function storeDocument(w: Writing, { read, octets, params }: SentDocument) {
   const { tx, domain, now } = w;
-  const before = await present(w, params);
+  const before = await gatewayOf({ tx, domain, params });
   const earlier = await tx.gatewaySchemas.head(before.id);
-  if (w.conditional) w.match(earlier === null ? null : tagged(earlier));
+  // Without a document no `If-Match` is true, not even `*` (RFC 9110 §13.1.1): a condition that is not compared is a 412.
+  if (earlier !== null) w.match(tagged(earlier));
   const others = await tx.gatewaySchemas.octetsOfOthers({ domain_id: domain.id, rule_id: before.id });
   if (others + octets.length > MAX_DOMAIN_SCHEMA_OCTETS) {
     const most = `the documents of a domain hold at most ${MAX_DOMAIN_SCHEMA_OCTETS} octets together`;
@@ -229,11 +220,9 @@ function checkDocument(): Operation {
     body: DOCUMENT_BODY,
     response: SCHEMA_CHECK,
     async handle(call) {
-      const { domain, params } = call;
-      const row = await call.read((tx) => gatewayOf({ tx, domain, params }));
-      if (row === null) throw notFound();
-      const read = await readDocumentOf(call);
-      return ok(showCheck(read, read.ok ? compareSchema(operationsOf(row), read.operations) : null));
+      const { domain, latest, params } = call;
+      const row = await gatewayOf({ tx: latest, domain, params });
+      return ok(checkSchema(row, await readDocumentOf(call)));
     },
   });
 }

@@ -25,6 +25,7 @@ interface ReferenceInput {
 
 /** Checks that what a gateway names is of the domain. @throws Refusal 400 */
 export async function judgeReferences(w: Writing, { type, fields, before }: ReferenceInput): Promise<void> {
+  if (type !== 'gateway') return;
   const had = new Set(before === undefined ? [] : referencesIn(before).map(keyOf));
   // Names of the stored gateway exist: what it names is neither deleted nor renamed.
   const open = referencesOf(type, fields).filter((named) => !had.has(keyOf(named)));
@@ -49,9 +50,9 @@ function keyOf({ kind, name }: Pick<RegistryReference, 'kind' | 'name'>): string
   return `${kind} ${name}`;
 }
 
-/** What a stored rule names. */
-function referencesIn(row: RuleRow): readonly RegistryReference[] {
-  return referencesOf(row.type, bodyOf(row) as unknown as StoredRule<Rule>);
+/** What a stored gateway names. */
+function referencesIn(row: Pick<RuleRow, 'body'>): readonly RegistryReference[] {
+  return referencesOf('gateway', bodyOf(row) as unknown as StoredRule<Rule>);
 }
 
 /**
@@ -63,10 +64,12 @@ export async function judgeNamed(
   { kind, name }: Pick<RegistryReference, 'kind' | 'name'>,
 ): Promise<void> {
   const stored = await tx.rules.list(domain.id, 'gateway');
-  const published = (await tx.drafts.publishedRules(domain.id)).filter(({ type }) => type === 'gateway');
-  const naming = (row: RuleRow): boolean =>
-    referencesIn(row).some((named) => named.kind === kind && named.name === name);
-  const ids = [...stored, ...published].filter(naming).map(({ id }) => id);
+  const beside = await tx.drafts.beside(domain.id, 'gateway');
+  // PERF: a body without the name as a JSON string is not parsed, and a gateway may have thousands of operations.
+  const text = JSON.stringify(name);
+  const naming = (row: Pick<RuleRow, 'body'>): boolean =>
+    row.body.includes(text) && referencesIn(row).some((named) => named.kind === kind && named.name === name);
+  const ids = [...stored, ...beside].filter(naming).map(({ id }) => id);
   if (ids.length === 0) return;
   const users = [...new Set(ids)].sort((a, b) => a - b).map((id) => `gateway/${id}`);
   const [what, other] = kind === 'usage_plan' ? ['usage plan', 'plan'] : ['token issuer', 'issuer'];

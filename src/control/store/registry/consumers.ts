@@ -45,13 +45,13 @@ const count = statement((builder, p: { domain_id: number }) =>
     .where('domain_id', '=', p.domain_id),
 );
 
-const octets = statement((builder, p: { domain_id: number }, { database }) => {
-  const length = database === 'sqlite' ? sql`length(cast(body as blob))` : sql`octet_length(body)`;
-  return raw<{ octets: number }>(
-    sql`select coalesce(sum(${length}), 0) as octets from consumers where domain_id = ${p.domain_id}`,
+const octets = statement((builder, p: { domain_id: number }) =>
+  raw<{ octets: number }>(
+    sql`select cast(coalesce(sum(octet_length(body)), 0) as bigint) as octets from consumers
+      where domain_id = ${p.domain_id}`,
     builder,
-  );
-});
+  ),
+);
 
 const get = statement((builder, p: OfDomain) =>
   builder.selectFrom('consumers').selectAll().where('domain_id', '=', p.domain_id).where('id', '=', p.id),
@@ -280,7 +280,7 @@ export function consumerKeyReads(session: Session) {
   };
 }
 
-/** Changes of keys. Each raises the version of the registry. */
+/** Changes of keys. All but `remove` raise the version of the registry. */
 export function consumerKeyWrites(session: Session) {
   return {
     /** `conflict` on `consumer_keys.domain_id`: the domain has a key of that digest. */
@@ -296,7 +296,7 @@ export function consumerKeyWrites(session: Session) {
       await raiseRegistry(session, domain_id);
       return one(session, revokeKey, { consumer_id, id, at });
     },
-    /** Removes the row of a revoked key; no registry has it. */
+    /** Removes the row of a key that is revoked or expired. Nodes refuse the key either way, so the version stays. */
     async remove(consumerId: number, id: number): Promise<boolean> {
       return (await one(session, removeKey, { consumer_id: consumerId, id })) !== null;
     },

@@ -32,6 +32,9 @@ export interface ChangedRule extends Pick<RuleRow, 'id' | 'type'> {
   readonly updated_at: number | null;
 }
 
+/** A published rule that is stored beside the draft's. */
+export type StoredBeside = Pick<RuleRow, 'id' | 'body'>;
+
 /** A part of the rules that a draft changes, by id. */
 export interface ChangedRulePage {
   /** Only rules with higher ids. */
@@ -80,6 +83,15 @@ const publishedRules = statement((builder, p: { domain_id: number }) =>
       union all select rule_id as id, domain_id, type, priority, body, created_at, updated_at from published_rules
       where domain_id = ${p.domain_id} and body is not null
       order by type, priority, id`,
+    builder,
+  ),
+);
+
+const beside = statement((builder, p: { domain_id: number; type: RuleType }) =>
+  raw<StoredBeside>(
+    sql`select rule_id as id, body from published_rules
+      where domain_id = ${p.domain_id} and type = ${p.type} and body is not null
+      order by rule_id`,
     builder,
   ),
 );
@@ -263,6 +275,11 @@ export function draftReads(session: Session) {
     async publishedRules(domainId: number): Promise<readonly RuleRow[]> {
       await lockDomain(session, domainId);
       return publishedRules(session, { domain_id: domainId });
+    },
+    /** Published rules of the type that are stored beside the draft's, by id. The others are published as they are stored. */
+    async beside(domainId: number, type: RuleType): Promise<readonly StoredBeside[]> {
+      await lockDomain(session, domainId);
+      return beside(session, { domain_id: domainId, type });
     },
     /** Whether a rule of the type is published. */
     async publishes(domainId: number, type: RuleType): Promise<boolean> {
