@@ -313,6 +313,18 @@ describe('servers', () => {
     ).toEqual(['/v3']);
   });
 
+  test('give the base path whatever scheme, host and port are', () => {
+    const url = (text: string, variables = ''): readonly string[] =>
+      bases(`servers: [{ url: '${text}'${variables} }]`);
+    expect(
+      url('https://{h}:{port}/v1', ', variables: { h: { default: a.b }, port: { default: 8443 } }'),
+    ).toEqual(['/v1']);
+    expect(url('{scheme}://{h}/v1')).toEqual(['/v1']);
+    expect(url('//{h}/v1')).toEqual(['/v1']);
+    expect(url('https://{h}')).toEqual(['/']);
+    expect(url('https://{h}/{v}')).toEqual([]);
+  });
+
   test('without a path give none, with a warning', () => {
     expect(mistakes("servers: [{ url: '/{v}' }, 1]\npaths: { /a: { get: {} } }\n")).toMatch(
       /servers\[0\]: has no `url` with a path[^\n]*\n.*servers\[1\]: has no `url` with a path/,
