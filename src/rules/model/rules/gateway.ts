@@ -354,6 +354,23 @@ const distinct = crossCheck<Pick<OwnValues, 'operations'>>(['operations'], ({ op
   }
 });
 
+/** Warns of the first operation whose `auth` or `scopes` ask for what a request does not need. */
+const unneeded = crossCheck<Pick<OwnValues, 'auth' | 'operations'>>(
+  ['auth', 'operations'],
+  ({ auth, operations }, scope) => {
+    const isOpen = auth.require === 'none';
+    for (const [index, operation] of operations.entries()) {
+      const hasScopes = (operation.scopes ?? []).length > 0;
+      if (isOpen ? operation.auth !== 'required' && !hasScopes : operation.auth !== 'none' || !hasScopes)
+        continue;
+      const why = isOpen ? '`auth.require` of the gateway is `none`' : 'the operation has `auth: none`';
+      const message = `has no effect: ${why}, so requests without credentials are admitted`;
+      const path = ['operations', index, hasScopes ? 'scopes' : 'auth'];
+      return scope.warn(path, { code: 'unused_field', message, found: null });
+    }
+  },
+);
+
 /** Warns of methods that no client sends. */
 const methodCases = crossCheck<Pick<OwnValues, 'operations' | 'cors'>>(
   ['operations', 'cors'],
@@ -465,7 +482,7 @@ export const gatewayForm = hostRule({
     cors: Object.keys(CORS_FIELDS),
     upstream_headers: CHANGE_NAMES,
   },
-  checks: [credentials, sources, distinct, methodCases, stars, authorization, upstream],
+  checks: [credentials, sources, distinct, unneeded, methodCases, stars, authorization, upstream],
 });
 
 /** A stored rule of the type. */

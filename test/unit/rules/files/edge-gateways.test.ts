@@ -95,6 +95,31 @@ describe('the list `gateways`', () => {
   });
 });
 
+describe('an operation of a gateway', () => {
+  const of = (auth: string, operations: string): string =>
+    mistakes(`gateways:\n  - { ${auth}, operations: [{ methods: [PUT], path: /a }, ${operations}] }\n`);
+  const open = 'auth: { require: none }';
+
+  test('that asks for credentials which the gateway does not need is a warning', () => {
+    const required = '{ methods: [GET], path: /b, auth: required }';
+    const scopes = '{ methods: [GET], path: /b, scopes: [read] }';
+    const none = '{ methods: [GET], path: /b, auth: none, scopes: [read] }';
+    const because =
+      'has no effect: `auth.require` of the gateway is `none`, so requests without credentials are admitted';
+    expect(of(open, required)).toContain(`warning: gateways[0].operations[1].auth: ${because}`);
+    expect(of(open, scopes)).toContain(`warning: gateways[0].operations[1].scopes: ${because}`);
+    expect(of(open, `${scopes}, ${required.replace('/b', '/c')}`).split('\n')).toHaveLength(1);
+    expect(of(AUTH, none)).toContain(
+      'warning: gateways[0].operations[1].scopes: has no effect: the operation has `auth: none`, so requests',
+    );
+    expect([of(AUTH, required), of(AUTH, scopes), of(open, none.replace(', scopes: [read]', ''))]).toEqual([
+      '',
+      '',
+      '',
+    ]);
+  });
+});
+
 describe('`cors` of a gateway', () => {
   const of = (cors: string, auth = AUTH): string =>
     mistakes(`gateways:\n  - { ${auth}, cors: { ${cors} } }\n`);
