@@ -95,3 +95,47 @@ test('objects are changed by name, and keys of the server alone are revoked with
   save(RECORDS + REGISTRY);
   expect((await apply()).err).toContain('key abababab of consumer acme was revoked on the server');
 });
+
+// Kong/deck#698: what a renamed consumer has was created before the one of the earlier name was deleted, and refused.
+test('a consumer with another name takes over key, custom_id and plan of the one that is deleted', {
+  timeout: 600_000,
+}, async () => {
+  const text =
+    RECORDS + REGISTRY.replace('usage_plan: gold', 'usage_plan: gold\n    custom_id: c-1') + GATEWAY;
+  save(text);
+  expect((await apply()).code).toBe(0);
+  const byKey = text.replace('c-1', 'c-2').replaceAll('gold', 'silver').replaceAll('acme', 'acme-eu');
+  save(byKey.replaceAll('login', 'sso'));
+  const renamed = await apply('--prune');
+  expect(renamed.code, renamed.err).toBe(0);
+  const [consumer, ...others] = await list('consumers');
+  expect([consumer, others]).toMatchObject([
+    { username: 'acme-eu', custom_id: 'c-2', usage_plan: 'silver' },
+    [],
+  ]);
+  expect(await list(`consumers/${consumer.id}/keys`)).toMatchObject([{ sha256: HASH, revoked_at: null }]);
+  expect((await apply('--prune')).out).toBe(NOTHING());
+
+  const plain = `${RECORDS}consumers:\n  - { username: NAME, custom_id: c-2, keys: [{ name: ci, sha256: ${HASH} }] }\n`;
+  save(plain.replace('NAME', 'acme-eu'));
+  expect((await apply('--prune')).code).toBe(0);
+  save(plain.replace('NAME', 'acme-us'));
+  const again = await apply('--prune');
+  expect(again.code, again.err).toBe(0);
+  expect((await apply('--prune')).out).toBe(NOTHING());
+});
+
+test('a key of another consumer is named, and the rest of the file applied', {
+  timeout: 600_000,
+}, async () => {
+  const consumers = (first: string, second: string): string =>
+    `${RECORDS}consumers:\n  - { username: one, keys: [${first}] }\n  - { username: two, keys: [${second}] }\n`;
+  const key = `{ name: ci, sha256: ${HASH} }`;
+  save(consumers(key, ''));
+  expect((await apply()).code).toBe(0);
+  save(`${consumers(key, key).replace(`keys: [${key}] }\n  - {`, 'enabled: false }\n  - {')}`);
+  const moved = await apply();
+  expect(moved.code, moved.err).toBe(0);
+  expect(moved.err).toContain('key abababab of consumer two is one of consumer one on the server');
+  expect(await list('consumers')).toMatchObject([{ username: 'one', enabled: false }, { username: 'two' }]);
+});

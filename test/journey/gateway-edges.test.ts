@@ -367,6 +367,24 @@ describe.each(EDGES)('%s', (_name, start, missing) => {
       expect(stranger.headers['access-control-allow-origin']).toBeUndefined();
     });
 
+    // Kong/kong#4886: what an application allows to all pages would be allowed, whatever the gateway lists.
+    test('lets no page read a response that the application alone allows', async () => {
+      for (const origin of ['https://app.example.com', 'https://evil.example']) {
+        const { status, headers } = await ask('/v1/orders', {
+          headers: { origin, 'x-api-key': keyOf('acme') },
+        });
+        expect(status).toBe(200);
+        if (!edge.response) {
+          expect(edge.unenforced()).toContain('response');
+          continue;
+        }
+        const allowed = origin === 'https://app.example.com';
+        expect(headers['access-control-allow-origin']).toBe(allowed ? origin : undefined);
+        expect(headers['access-control-allow-credentials']).toBeUndefined();
+        expect(headers['access-control-expose-headers']).toBe(allowed ? 'RateLimit' : undefined);
+      }
+    });
+
     test('logs who asked and what the gateway said, and no credential', async () => {
       const { entries } = edge;
       if (entries === null) return;

@@ -264,9 +264,9 @@ function allowed(ofPath: readonly GatewayOperation[]): readonly string[] {
 
 /** The origin that may read the response, as the field has it; `null`: none may. */
 function readingOrigin({ allow_origins }: CorsSettings, { request }: Facts): string | null {
+  if (allow_origins.includes('*')) return '*';
   const origin = headerValues(request.headers, 'origin')[0]?.text;
   if (origin === undefined) return null;
-  if (allow_origins.includes('*')) return '*';
   const fits = allow_origins.some((entry) => {
     if (!entry.includes('*')) return entry === origin;
     const [scheme = '', rest = ''] = entry.split('*');
@@ -285,13 +285,18 @@ export function corsFields({ cors }: GatewayRule, facts: Facts): readonly Header
   if (cors === undefined) return [];
   const origin = readingOrigin(cors, facts);
   const vary = cors.allow_origins.includes('*') ? [] : [add('Vary', 'Origin')];
-  if (origin === null) return vary;
   const exposed = cors.expose_headers ?? [];
-  return [
-    ...originFields(cors, origin),
-    ...(exposed.length > 0 ? [set('Access-Control-Expose-Headers', exposed.join(', '))] : []),
-    ...vary,
-  ];
+  const given: HeaderChange[] = [];
+  if (origin !== null) {
+    given.push(...originFields(cors, origin));
+    if (exposed.length > 0) given.push(set('Access-Control-Expose-Headers', exposed.join(', ')));
+  }
+  // What the origin says of pages does not count.
+  const removed = ['Allow-Origin', 'Allow-Credentials', 'Expose-Headers']
+    .map((name) => `Access-Control-${name}`)
+    .filter((name) => given.every((field) => field.name !== name))
+    .map((name): HeaderChange => ({ op: 'remove', name, value: null }));
+  return [...given, ...removed, ...vary];
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -73,13 +73,20 @@ function compiled(text: string): Compiled {
 
 const ALL: EdgeAbilities = { request: true, response: true, rewrite: true, ownSuccess: true, doubled: 400 };
 
+/** What each application but that behind Envoy allows to pages of every origin. */
+const OPEN_TO_PAGES = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-credentials': 'true',
+  'access-control-expose-headers': 'X-Secret',
+};
+
 function lastUnenforced(entries: readonly RequestLogEntry[]): readonly string[] {
   return entries.at(-1)?.unenforced ?? [];
 }
 
 /** An application and a plan that sends requests to it. */
 async function place(fileFor: FileFor) {
-  const origin = await startSeenOrigin();
+  const origin = await startSeenOrigin(OPEN_TO_PAGES);
   const { ruleSet, bytes } = compiled(fileFor(origin.port));
   const reached = origin.seen as unknown as Reached[];
   return { origin, ruleSet, bytes, reached };
@@ -345,7 +352,7 @@ export async function nodeMiddleware(fileFor: FileFor): Started {
   const app = (request: IncomingMessage, response: ServerResponse): void => {
     reached.push({ method: request.method!, url: request.url!, headers: request.headers });
     request.resume();
-    response.writeHead(200, { 'x-origin': 'yes' }).end('origin');
+    response.writeHead(200, OPEN_TO_PAGES).end('origin');
   };
   const { port, close } = await listenLocally(createServer(edge.wrap(app)));
   return {
@@ -376,7 +383,7 @@ export async function fetchMiddleware(fileFor: FileFor): Started {
       const { pathname, search } = new URL(request.url);
       const headers = Object.fromEntries(request.headers);
       reached.push({ method: request.method, url: `${pathname}${search}`, headers });
-      return new Response('origin', { headers: { 'x-origin': 'yes' } });
+      return new Response('origin', { headers: OPEN_TO_PAGES });
     });
     response.writeHead(answer.status, [...answer.headers].flat());
     response.end(Buffer.from(await answer.arrayBuffer()));

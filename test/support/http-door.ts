@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -109,12 +109,15 @@ export interface SeenOrigin {
 }
 
 /** An application that answers everything with 200, and repeats the target in a header. */
-export async function startSeenOrigin(): Promise<SeenOrigin> {
+export async function startSeenOrigin(headers: OutgoingHttpHeaders = {}): Promise<SeenOrigin> {
   const seen: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     seen.push(request);
     request.resume();
-    response.writeHead(200, { 'x-origin': 'yes', 'x-target': encodeURIComponent(request.url ?? '') });
+    response.writeHead(200, {
+      ...{ 'x-origin': 'yes', 'x-target': encodeURIComponent(request.url ?? '') },
+      ...headers,
+    });
     response.end('origin');
   });
   const listening = await listenLocally(server);

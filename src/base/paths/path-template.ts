@@ -60,6 +60,8 @@ function parseSegment(text: string): TemplateSegment | string {
     return 'must hold no escaped slash: it divides segments in every path';
   if (decoded.length === 1 && isResolved(decoded[0]!))
     return 'could never match: dot segments are resolved in every path';
+  if (decoded.some((one) => one.includes(';')))
+    return 'could never match: a path with `;` must lead to the same operation without what follows the `;`';
   return { texts: decoded, parameters };
 }
 

@@ -59,18 +59,28 @@ export function changesOfRegistry(
   const withoutKeys = registry.consumers.map(({ keys: _, ...consumer }): Consumer => consumer);
   const consumers = compare('consumer', withoutKeys, remote.consumers);
   const known = new Map(remote.consumers.map((consumer) => [consumer.value.username, consumer]));
-  const keys = registry.consumers.map((consumer) => changesOfKeys(consumer, known.get(consumer.username)));
-  const gone = [...issuers.left, ...consumers.left, ...plans.left];
+  const deleted = prune ? consumers.left : [];
+  const holders = holdersOf(remote.consumers, deleted);
+  const keys = registry.consumers.map((consumer) =>
+    changesOfKeys(consumer, known.get(consumer.username), holders),
+  );
+  const deletedFirst = deleted.filter((change) => holdsName(change, registry.consumers));
+  const gone = [
+    ...issuers.left,
+    ...consumers.left.filter((change) => !deletedFirst.includes(change)),
+    ...plans.left,
+  ];
   const revoked = keys.flatMap(({ left }) => left);
   return {
     first: [
       ...plans.changes,
       ...(prune ? revoked : []),
+      ...deletedFirst,
       ...consumers.changes,
       ...keys.flatMap(({ changes }) => changes),
       ...issuers.changes,
     ],
-    last: prune ? gone : [],
+    last: prune ? [...gone, ...keys.flatMap(({ moved }) => moved)] : [],
     leftAlone: prune ? [] : [...gone, ...revoked].map(({ title }) => title),
     warnings: keys.flatMap(({ warnings }) => warnings),
   };
@@ -135,26 +145,57 @@ function fieldsOf(object: object, side: 'before' | 'after'): readonly FieldChang
     .map(([name, value]) => ({ name, [side]: value }));
 }
 
+/** Whether a deleted consumer has the `custom_id` or username of a desired one, which the server takes once it is gone. */
+function holdsName(gone: RegistryChange, desired: readonly Consumer[]): boolean {
+  if (gone.noun !== 'consumer' || gone.verb !== 'delete') return false;
+  const { username, custom_id } = gone.before as Consumer;
+  const held = [username, custom_id].filter((name) => name !== null);
+  return desired.some(
+    (one) => held.includes(one.username) || (one.custom_id !== null && held.includes(one.custom_id)),
+  );
+}
+
+/** The consumer that has a key on the server. */
+interface KeyHolder {
+  readonly username: string;
+  /** It is deleted, and its keys with it. */
+  readonly isDeleted: boolean;
+}
+
+/** The holders of all keys of the server, by hash. */
+function holdersOf(
+  consumers: readonly RemoteConsumer[],
+  deleted: readonly RegistryChange[],
+): ReadonlyMap<string, KeyHolder> {
+  const ids = new Set(deleted.map((change) => (change.verb === 'delete' ? change.of : null)));
+  return new Map(
+    consumers.flatMap(({ id, value: { username }, keys }) =>
+      keys.map(({ sha256 }) => [sha256, { username, isDeleted: ids.has(id) }] as const),
+    ),
+  );
+}
+
 interface ComparedKeys extends Compared {
+  /** Creations that are possible once their holder is deleted: a hash is of one key of the domain. */
+  readonly moved: readonly RegistryChange[];
   readonly warnings: readonly string[];
 }
 
 /** Keys never change: one that differs is another one. */
-function changesOfKeys({ username, keys = [] }: Consumer, remote: RemoteConsumer | undefined): ComparedKeys {
+function changesOfKeys(
+  { username, keys = [] }: Consumer,
+  remote: RemoteConsumer | undefined,
+  holders: ReadonlyMap<string, KeyHolder>,
+): ComparedKeys {
   const there = new Map((remote?.keys ?? []).map((key) => [key.sha256, key]));
   const hashes = new Set(keys.map(({ sha256 }) => sha256));
   const open = keys.filter(({ sha256, expires_at }) => !there.has(sha256) && !isPast(expires_at));
-  const changes = open.map((after): RegistryChange => {
+  const create = (after: ConsumerKey): RegistryChange => {
     const fields = fieldsOf(after, 'after');
-    return {
-      noun: 'consumer_key',
-      verb: 'create',
-      title: keyTitle(after, username),
-      fields,
-      username,
-      after,
-    };
-  });
+    const title = keyTitle(after, username);
+    return { noun: 'consumer_key', verb: 'create', title, fields, username, after };
+  };
+  const holderOf = ({ sha256 }: ConsumerKey): KeyHolder | undefined => holders.get(sha256);
   const left = (remote?.keys ?? [])
     .filter((key) => isInForce(key) && !hashes.has(key.sha256))
     .map((key): RegistryChange => {
@@ -166,7 +207,19 @@ function changesOfKeys({ username, keys = [] }: Consumer, remote: RemoteConsumer
     const why = conflictOf(key, there.get(key.sha256));
     return why === null ? [] : [`${keyTitle(key, username)} ${why}`];
   });
-  return { changes, left, warnings };
+  const elsewhere = open.flatMap((key) => {
+    const holder = holderOf(key);
+    if (holder === undefined || holder.isDeleted) return [];
+    return [
+      `${keyTitle(key, username)} is one of consumer ${holder.username} on the server, until that is deleted`,
+    ];
+  });
+  return {
+    changes: open.filter((key) => holderOf(key) === undefined).map(create),
+    moved: open.filter((key) => holderOf(key)?.isDeleted === true).map(create),
+    left,
+    warnings: [...warnings, ...elsewhere],
+  };
 }
 
 /** Why a key of the file cannot be as the file has it; `null`: it is. */

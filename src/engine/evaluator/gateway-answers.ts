@@ -139,15 +139,28 @@ export function preflightAnswer(gateway: LoadedGateway, facts: Facts): GatewayAn
   return { status: 204, body: '', headers };
 }
 
-/** The fields of a response to a page of another origin; none if the gateway has no `cors`. */
+/**
+ * The fields of a response to a page of another origin; none if the gateway has no `cors`. A field that the gateway does not set is
+ * removed: the origin's own would allow what the gateway does not.
+ */
 export function corsFields({ cors }: LoadedGateway, facts: Facts): readonly HeaderChange[] {
   if (cors === null) return [];
-  const vary: HeaderChange = { op: 'add', name: 'Vary', value: 'Origin' };
   const origin = allowedOrigin(cors, facts);
-  if (origin === null) return isForAll(cors) ? [] : [vary];
-  const exposed =
-    cors.exposed.length === 0 ? [] : [set('Access-Control-Expose-Headers', cors.exposed.join(', '))];
-  return [...originFields(cors, origin), ...exposed, ...(origin === '*' ? [] : [vary])];
+  const own = origin === null ? [] : [...originFields(cors, origin), ...exposedFields(cors)];
+  const others = READING_FIELDS.filter((name) => own.every((field) => field.name !== name));
+  const vary: readonly HeaderChange[] = isForAll(cors) ? [] : [{ op: 'add', name: 'Vary', value: 'Origin' }];
+  return [...own, ...others.map((name) => ({ op: 'remove', name, value: null }) as const), ...vary];
+}
+
+/** The fields by which a page reads a response of another origin. */
+const READING_FIELDS = [
+  'Access-Control-Allow-Origin',
+  'Access-Control-Allow-Credentials',
+  'Access-Control-Expose-Headers',
+] as const;
+
+function exposedFields({ exposed }: LoadedCors): readonly HeaderChange[] {
+  return exposed.length === 0 ? [] : [set('Access-Control-Expose-Headers', exposed.join(', '))];
 }
 
 function originFields({ credentials }: LoadedCors, origin: string): readonly HeaderChange[] {
@@ -160,11 +173,14 @@ function isForAll({ origins }: LoadedCors): boolean {
   return origins.includes('*');
 }
 
-/** The value of `Access-Control-Allow-Origin`; `null`: the request has no origin that may call. */
+/**
+ * The value of `Access-Control-Allow-Origin`; `null`: the request has no origin that may call. A star is sent to every request: a
+ * response stored for one without an origin also answers pages (Fetch standard, CORS protocol and HTTP caches).
+ */
 function allowedOrigin(cors: LoadedCors, { request }: Facts): string | null {
+  if (isForAll(cors)) return '*';
   const origin = headerOf(request, 'origin');
   if (origin === null) return null;
-  if (isForAll(cors)) return '*';
   return cors.origins.some((one) => originMatches(one, origin)) ? origin : null;
 }
 

@@ -323,7 +323,7 @@ export function regexesOf(
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
 
 /** Warns of an ordinary method in small letters. */
-function warnCase(name: string, path: FieldPath, scope: FormScope): void {
+export function warnMethodCase(name: string, path: FieldPath, scope: FormScope): void {
   const upper = name.toUpperCase();
   if (name === upper || !METHODS.includes(upper)) return;
   const message = 'matches no ordinary request: the case of methods counts';
@@ -334,7 +334,7 @@ function warnCase(name: string, path: FieldPath, scope: FormScope): void {
 export function checkConditions(conditions: Conditions, scope: FormScope): void {
   for (const member of ['methods', 'except_methods'] as const)
     for (const [index, name] of (conditions[member] ?? []).entries())
-      warnCase(name, ['conditions', member, index], scope);
+      warnMethodCase(name, ['conditions', member, index], scope);
   const counted = VALUE_MEMBERS.flatMap((member) => conditions[member] ?? []).length;
   if (counted > MAX_VALUE_CONDITIONS) {
     const message = `must have at most ${MAX_VALUE_CONDITIONS} conditions on headers, query parameters and cookies together`;

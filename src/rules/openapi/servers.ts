@@ -43,9 +43,11 @@ function withDefaults(url: string, variables: unknown): string {
 
 /** The path of a URL or relative reference, without a slash at its end unless it is `/`; `null`: it has no path. */
 function basePath(url: string): string | null {
-  if (url === '' || /[{}?#]/.test(url)) return null;
+  // Scheme, host and port may have variables whose defaults are numbers or missing.
+  const path = url.replace(/^(?:[^/?#]*:)?\/\/[^/?#]*/, '');
+  if (url === '' || /[{}?#]/.test(path)) return null;
   try {
-    const { pathname } = new URL(url, 'https://localhost/');
+    const { pathname } = new URL(path, 'https://localhost/');
     return pathname === '/' ? '/' : pathname.replace(/\/$/, '');
   } catch {
     // The only error of `URL` is a malformed text.

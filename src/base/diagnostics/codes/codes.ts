@@ -182,6 +182,12 @@ const RULE_CODES = {
       '`target_mode: captures` is set beside wildcards, which have no groups, or beside `preserve_path`',
     remedy: 'set `path_match_type` to `regex`, and `preserve_path` to false',
   },
+  uncovered_header: {
+    severity: 'warning',
+    meaning:
+      '`*` in `allow_headers` stands for every header but `Authorization`, which has the credentials of the gateway',
+    remedy: 'list `Authorization` beside the star',
+  },
   unknown_group: {
     severity: 'error',
     meaning: 'the target refers to a group that the pattern does not have',

@@ -131,7 +131,7 @@ export const VALUE_CODES = {
   },
   method_case: {
     severity: 'warning',
-    meaning: 'a condition lists a method in lower case, which clients send in capital letters',
+    meaning: 'a list has a method in lower case, which clients send in capital letters',
     remedy: 'write it in capital letters',
   },
   missing_field: {

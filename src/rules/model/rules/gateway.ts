@@ -26,7 +26,7 @@ import {
   UNKNOWN_OPERATION_MODES,
 } from '../../../base/vocabulary/vocabulary.ts';
 import { hostRule, type RuleOf } from '../common.ts';
-import { judgeCookieName, judgeHeaderName } from '../conditions.ts';
+import { judgeCookieName, judgeHeaderName, warnMethodCase } from '../conditions.ts';
 import { judgeCredentialHeader } from '../credential-place.ts';
 import { checked, filledText, flag, integer, list, TOKEN, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues, type Stored } from '../form.ts';
@@ -209,9 +209,18 @@ const NO_ORIGIN: Problem = {
   remedy: 'list an origin, or `*`',
 };
 
+/** A scheme and host before the default port of the scheme, which serialized origins do not have. */
+const DEFAULT_PORT = /^(https:\/\/.*(?=:443$)|http:\/\/.*(?=:80$)):\d+$/;
+
 /** The problem of an origin (RFC 6454 §6.2) or of a wildcard of its host; `null`: it has none. */
 function judgeOrigin(origin: string): Problem | null {
   if (origin === '*') return null;
+  const usual = origin.replace(DEFAULT_PORT, '$1');
+  if (usual !== origin) {
+    const message =
+      'is no origin that browsers send: they leave out the port that is the default of the scheme';
+    return { code: 'invalid_value', message, remedy: `write \`${usual}\`` };
+  }
   const isOrigin =
     /^[a-z][a-z0-9+.-]*:\/\/(?:\*\.)?(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:]+\])(?::\d{1,5})?$/.test(
       origin,
@@ -345,6 +354,37 @@ const distinct = crossCheck<Pick<OwnValues, 'operations'>>(['operations'], ({ op
   }
 });
 
+/** Warns of the first operation whose `auth` or `scopes` ask for what a request does not need. */
+const unneeded = crossCheck<Pick<OwnValues, 'auth' | 'operations'>>(
+  ['auth', 'operations'],
+  ({ auth, operations }, scope) => {
+    const isOpen = auth.require === 'none';
+    for (const [index, operation] of operations.entries()) {
+      const hasScopes = (operation.scopes ?? []).length > 0;
+      if (isOpen ? operation.auth !== 'required' && !hasScopes : operation.auth !== 'none' || !hasScopes)
+        continue;
+      const why = isOpen ? '`auth.require` of the gateway is `none`' : 'the operation has `auth: none`';
+      const message = `has no effect: ${why}, so requests without credentials are admitted`;
+      const path = ['operations', index, hasScopes ? 'scopes' : 'auth'];
+      return scope.warn(path, { code: 'unused_field', message, found: null });
+    }
+  },
+);
+
+/** Warns of methods that no client sends. */
+const methodCases = crossCheck<Pick<OwnValues, 'operations' | 'cors'>>(
+  ['operations', 'cors'],
+  ({ operations, cors }, scope) => {
+    const lists = operations.map(({ methods }, index) => ({
+      methods,
+      path: ['operations', index, 'methods'],
+    }));
+    const allowed = { methods: cors?.allow_methods ?? [], path: ['cors', 'allow_methods'] };
+    for (const { methods, path } of [...lists, allowed])
+      for (const [index, name] of methods.entries()) warnMethodCase(name, [...path, index], scope);
+  },
+);
+
 function repeated(scope: FormScope, below: readonly (string | number)[], message: string): void {
   scope.error(['operations', ...below], {
     code: 'duplicate_entry',
@@ -356,7 +396,7 @@ function repeated(scope: FormScope, below: readonly (string | number)[], message
 /** Checks what the Fetch standard leaves without effect: a star beside credentials. */
 const stars = crossCheck<Pick<OwnValues, 'cors'>>(['cors'], ({ cors }, scope) => {
   if (cors === undefined || !cors.allow_credentials) return;
-  for (const field of ['allow_origins', 'allow_headers', 'expose_headers'] as const) {
+  for (const field of ['allow_origins', 'allow_methods', 'allow_headers', 'expose_headers'] as const) {
     const index = (cors[field] ?? []).indexOf('*');
     if (index < 0) continue;
     const message =
@@ -364,6 +404,29 @@ const stars = crossCheck<Pick<OwnValues, 'cors'>>(['cors'], ({ cors }, scope) =>
     scope.error(['cors', field, index], { code: 'invalid_value', message, remedy: 'list the names' });
   }
 });
+
+/** Warns of a star that leaves out the header of credentials (Fetch standard, CORS non-wildcard request-header name). */
+const authorization = crossCheck<Pick<OwnValues, 'auth' | 'cors'>>(
+  ['auth', 'cors'],
+  ({ auth, cors }, scope) => {
+    const isAuthorization = (name: string): boolean => name.toLowerCase() === 'authorization';
+    const allowed = cors?.allow_headers ?? [];
+    const index = allowed.indexOf('*');
+    if (index < 0 || allowed.some(isAuthorization)) return;
+    const keys = auth.api_key?.sources ?? [];
+    if (
+      auth.jwt === undefined &&
+      !keys.some((source) => source.in === 'header' && isAuthorization(source.name))
+    )
+      return;
+    const message = 'does not cover `Authorization`, which pages then must not send';
+    scope.warn(['cors', 'allow_headers', index], {
+      code: 'uncovered_header',
+      message,
+      remedy: 'list `Authorization` too',
+    });
+  },
+);
 
 /** Checks the names and values of the changes. */
 const upstream = crossCheck<Pick<OwnValues, 'upstream_headers'>>(
@@ -419,7 +482,7 @@ export const gatewayForm = hostRule({
     cors: Object.keys(CORS_FIELDS),
     upstream_headers: CHANGE_NAMES,
   },
-  checks: [credentials, sources, distinct, stars, upstream],
+  checks: [credentials, sources, distinct, unneeded, methodCases, stars, authorization, upstream],
 });
 
 /** A stored rule of the type. */

@@ -95,6 +95,90 @@ describe('the list `gateways`', () => {
   });
 });
 
+describe('an operation of a gateway', () => {
+  const of = (auth: string, operations: string): string =>
+    mistakes(`gateways:\n  - { ${auth}, operations: [{ methods: [PUT], path: /a }, ${operations}] }\n`);
+  const open = 'auth: { require: none }';
+
+  test('that asks for credentials which the gateway does not need is a warning', () => {
+    const required = '{ methods: [GET], path: /b, auth: required }';
+    const scopes = '{ methods: [GET], path: /b, scopes: [read] }';
+    const none = '{ methods: [GET], path: /b, auth: none, scopes: [read] }';
+    const because =
+      'has no effect: `auth.require` of the gateway is `none`, so requests without credentials are admitted';
+    expect(of(open, required)).toContain(`warning: gateways[0].operations[1].auth: ${because}`);
+    expect(of(open, scopes)).toContain(`warning: gateways[0].operations[1].scopes: ${because}`);
+    expect(of(open, `${scopes}, ${required.replace('/b', '/c')}`).split('\n')).toHaveLength(1);
+    expect(of(AUTH, none)).toContain(
+      'warning: gateways[0].operations[1].scopes: has no effect: the operation has `auth: none`, so requests',
+    );
+    expect([of(AUTH, required), of(AUTH, scopes), of(open, none.replace(', scopes: [read]', ''))]).toEqual([
+      '',
+      '',
+      '',
+    ]);
+  });
+});
+
+describe('`cors` of a gateway', () => {
+  const of = (cors: string, auth = AUTH): string =>
+    mistakes(`gateways:\n  - { ${auth}, cors: { ${cors} } }\n`);
+
+  test.each(['allow_origins', 'allow_methods', 'allow_headers', 'expose_headers'])(
+    'has no star in %s beside allow_credentials',
+    (field) => {
+      const origins = field === 'allow_origins' ? '' : "allow_origins: ['https://a.example'], ";
+      const text = `${origins}${field}: ['*'], allow_credentials: `;
+      expect(of(`${text}true`)).toContain(
+        `gateways[0].cors.${field}[0]: is no star for browsers beside \`allow_credentials\``,
+      );
+      expect(of(`${text}false`)).toBe('');
+    },
+  );
+
+  test.each([
+    ['https://a.example:443', 'https://a.example'],
+    ['http://a.example:80', 'http://a.example'],
+    ['https://*.a.example:443', 'https://*.a.example'],
+    ['http://[::1]:80', 'http://[::1]'],
+  ])('lists no origin with the default port of its scheme: %s', (origin, written) => {
+    expect(of(`allow_origins: ['${origin}']`)).toContain(
+      `gateways[0].cors.allow_origins[0]: is no origin that browsers send: they leave out the port that is the default of the scheme, found \`${origin}\`; write \`${written}\``,
+    );
+  });
+
+  test('lists origins with other ports', () => {
+    for (const origin of [
+      'https://a.example:80',
+      'http://a.example:443',
+      'https://a.example:8443',
+      'app://a:80',
+    ])
+      expect(of(`allow_origins: ['${origin}']`)).toBe('');
+  });
+
+  test('with a star for headers leaves out Authorization, where that has credentials', () => {
+    const star = "allow_origins: ['*'], allow_headers: ['*']";
+    const token = 'auth: { api_key: { sources: [{ in: header, name: authorization }] } }';
+    expect(of(star)).toBe('');
+    expect(of(star, token)).toContain(
+      'warning: gateways[0].cors.allow_headers[0]: does not cover `Authorization`, which pages then must not send; list',
+    );
+    expect(of("allow_origins: ['*'], allow_headers: ['*', authorization]", token)).toBe('');
+  });
+
+  test('has methods in capital letters, as operations have', () => {
+    const text = "allow_origins: ['https://a.example'], allow_methods: [put, PURGE]";
+    expect(of(text)).toContain(
+      'warning: gateways[0].cors.allow_methods[0]: matches no ordinary request: the case of methods counts, found `put`',
+    );
+    const operation = `gateways:\n  - { ${AUTH}, operations: [{ methods: [GET, delete], path: /a }] }\n`;
+    expect(mistakes(operation)).toContain(
+      'warning: gateways[0].operations[0].methods[1]: matches no ordinary request',
+    );
+  });
+});
+
 describe('`schema` of a gateway', () => {
   const text = `gateways:\n  - { base_path: /v1, ${AUTH}, schema: openapi.yaml }\n`;
 

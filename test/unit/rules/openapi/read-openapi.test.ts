@@ -98,6 +98,7 @@ describe('a path', () => {
     ['/a//b', 'could never match: empty segments are dropped'],
     ['/a/../b', 'could never match: dot segments are resolved'],
     ['/a/%2E%2e/b', 'could never match: dot segments are resolved'],
+    ['/a;v={v}', 'could never match: a path with `;` must lead to the same operation'],
     ['/a%2Fb', 'must hold no escaped slash'],
     ['/a%zz', 'must not hold a bad percent escape'],
     ['/a b', 'has a control character, a blank or a backslash'],
@@ -123,7 +124,14 @@ describe('a path', () => {
   });
 
   test('may have parameters in parts of a segment', () => {
-    const paths = ['/{from}-{to}', '/v{major}.{minor}/x', '/caf%C3%A9/{a_b.c-d}', '/:batch', '/a;v={v}', '/'];
+    const paths = [
+      '/{from}-{to}',
+      '/v{major}.{minor}/x',
+      '/caf%C3%A9/{a_b.c-d}',
+      '/:batch',
+      '/{id}:cancel',
+      '/',
+    ];
     const text = `paths:\n${paths.map((path) => `  ${JSON.stringify(path)}: { get: {} }\n`).join('')}`;
     expect(operations(text).map(({ path }) => path)).toEqual(paths);
   });
@@ -303,6 +311,18 @@ describe('servers', () => {
     expect(
       bases("servers: [{ url: 'https://{h}/{v}', variables: { h: { default: a.b }, v: { default: v3 } } }]"),
     ).toEqual(['/v3']);
+  });
+
+  test('give the base path whatever scheme, host and port are', () => {
+    const url = (text: string, variables = ''): readonly string[] =>
+      bases(`servers: [{ url: '${text}'${variables} }]`);
+    expect(
+      url('https://{h}:{port}/v1', ', variables: { h: { default: a.b }, port: { default: 8443 } }'),
+    ).toEqual(['/v1']);
+    expect(url('{scheme}://{h}/v1')).toEqual(['/v1']);
+    expect(url('//{h}/v1')).toEqual(['/v1']);
+    expect(url('https://{h}')).toEqual(['/']);
+    expect(url('https://{h}/{v}')).toEqual([]);
   });
 
   test('without a path give none, with a warning', () => {
