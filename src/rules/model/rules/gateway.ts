@@ -27,17 +27,13 @@ import {
 } from '../../../base/vocabulary/vocabulary.ts';
 import { hostRule, type RuleOf } from '../common.ts';
 import { judgeCookieName, judgeHeaderName } from '../conditions.ts';
-import { judgeCredentialHeader } from '../credential-place.ts';
 import { checked, filledText, flag, integer, list, TOKEN, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues, type Stored } from '../form.ts';
 import { parseHeaderValue } from '../header-values.ts';
-import { judgeListName } from '../list-name.ts';
+import { judgeCredentialHeader, registryName } from '../registry/names.ts';
 import type { Problem } from '../report.ts';
 import { judgePathEntry } from '../text-checks.ts';
 import { CHANGES, checkChanges, type HeaderEntry } from './headers.ts';
-
-/** A name of a usage plan or a token issuer, of the form that names of lists have. */
-const reference = (): z.ZodString => checked(filledText(MAX_NAME_CHARACTERS), judgeListName);
 
 /** A method, as in conditions. */
 const method = (): z.ZodString =>
@@ -136,7 +132,7 @@ const NO_SOURCE: Problem = {
 };
 
 const JWT = {
-  issuers: checked(list(reference(), MAX_ISSUERS), (entries) => (entries.length === 0 ? NO_ISSUER : null))
+  issuers: checked(list(registryName(), MAX_ISSUERS), (entries) => (entries.length === 0 ? NO_ISSUER : null))
     .describe('names of the token issuers of the domain whose tokens are taken')
     .meta({ examples: [['login']] }),
 };
@@ -253,7 +249,7 @@ const FIELDS = {
       'requests that no operation describes: `block` answers 404, or 405 for another method; `log` and `pass` forward them with valid credentials, `log` with a reason in the log',
     )
     .meta({ examples: ['log'] }),
-  default_plan: reference()
+  default_plan: registryName()
     .optional()
     .describe(
       'usage plan of consumers without one of their own, and of requests without a consumer, by address',
@@ -316,7 +312,7 @@ const sources = crossCheck<Pick<OwnValues, 'auth'>>(['auth'], ({ auth }, scope) 
 });
 
 /** The problem of the name of a place of credentials; `null`: it has none. */
-export function judgeSource(source: {
+function judgeSource(source: {
   readonly in: (typeof CREDENTIAL_PLACES)[number];
   readonly name: string;
 }): Problem | null {
