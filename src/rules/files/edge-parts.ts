@@ -12,8 +12,8 @@ import { isMapping, type YamlFile } from './yaml.ts';
 export interface EdgePart {
   readonly name: string;
   readonly octets: Uint8Array;
-  /** The file is no part: it is an OpenAPI document that a gateway names. */
-  readonly use?: 'schema';
+  /** The file is no part: it is an OpenAPI document, which gateways name so. Absent: a part, or the file of a list. */
+  readonly schema?: string;
 }
 
 /** The lists that a part may have. */
