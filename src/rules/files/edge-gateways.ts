@@ -35,8 +35,7 @@ export function joinGateways(file: YamlFile, documents: readonly EdgePart[]): Jo
   }
   const gateways: readonly unknown[] = Array.isArray(written) ? written : [];
   const rules = value['rules'] ?? [];
-  if (!Array.isArray(rules))
-    return gateways.length === 0 ? { ...unchanged, yaml: { ...file, value } } : unchanged;
+  if (!Array.isArray(rules)) return { ...unchanged, yaml: { ...file, value } };
   const read = new Map<string, readonly SchemaOperation[] | null>();
   const start = rules.length;
   const restate = ([list, index, ...rest]: FieldPath): FieldPath =>

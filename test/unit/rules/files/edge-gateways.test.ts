@@ -80,6 +80,15 @@ describe('the list `gateways`', () => {
     expect(mistakes(text)).toContain(message);
   });
 
+  test('is a known field: it is suggested for a wrong name, and not refused beside wrong `rules`', () => {
+    expect(mistakes(`gateway:\n  - { ${AUTH} }\n`)).toBe(
+      'edge.yaml:2:1: error: gateway: is not a known field; did you mean `gateways`?',
+    );
+    expect(mistakes(`rules: {}\ngateways:\n  - { ${AUTH} }\n`)).toBe(
+      'edge.yaml:2:8: error: rules: must be a list, found an object; start each entry with `- `',
+    );
+  });
+
   test('is printed without the type, and read again', () => {
     const [gateway] = rules(`gateways:\n  - { base_path: /v1, name: orders, ${AUTH} }\n`);
     const { text } = printEdge({
