@@ -60,24 +60,37 @@ export function changesOfRegistry(
   const consumers = compare('consumer', withoutKeys, remote.consumers);
   const known = new Map(remote.consumers.map((consumer) => [consumer.value.username, consumer]));
   const keys = registry.consumers.map((consumer) => changesOfKeys(consumer, known.get(consumer.username)));
-  const gone = [...issuers.left, ...consumers.left, ...plans.left];
+  const taken = new Set(registry.consumers.flatMap(identitiesOf));
+  const inTheWay = new Set(
+    remote.consumers
+      .filter(({ value, keys }) => identitiesOf({ ...value, keys }).some((one) => taken.has(one)))
+      .map(({ value }) => titleOf('consumer', value)),
+  );
+  const deletedFirst = consumers.left.filter(({ title }) => inTheWay.has(title));
+  const deletedLast = consumers.left.filter(({ title }) => !inTheWay.has(title));
+  const gone = [...issuers.left, ...deletedLast, ...plans.left];
   const revoked = keys.flatMap(({ left }) => left);
   return {
     first: [
       ...plans.changes,
-      ...(prune ? revoked : []),
+      ...(prune ? [...revoked, ...deletedFirst] : []),
       ...consumers.changes,
       ...keys.flatMap(({ changes }) => changes),
       ...issuers.changes,
     ],
     last: prune ? gone : [],
-    leftAlone: prune ? [] : [...gone, ...revoked].map(({ title }) => title),
+    leftAlone: prune ? [] : [...deletedFirst, ...gone, ...revoked].map(({ title }) => title),
     warnings: keys.flatMap(({ warnings }) => warnings),
   };
 }
 
+/** What a request may name a consumer by. No two consumers of a domain have one of these. */
+function identitiesOf({ username, custom_id, keys = [] }: Consumer): readonly string[] {
+  return [username, ...(custom_id === null ? [] : [custom_id]), ...keys.map(({ sha256 }) => sha256)];
+}
+
 interface Compared {
-  /** Creations and updates. */
+  /** Updates, then creations: an update may free what a new object takes. */
   readonly changes: readonly RegistryChange[];
   /** Deletions of what the file does not have. */
   readonly left: readonly RegistryChange[];
@@ -105,7 +118,8 @@ function compare(
       const fields = removed(shown(value));
       return { noun, verb: 'delete', title: titleOf(noun, value), fields, of: id, before: value };
     });
-  return { changes, left };
+  const isNew = ({ verb }: RegistryChange): boolean => verb === 'create';
+  return { changes: [...changes.filter((one) => !isNew(one)), ...changes.filter(isNew)], left };
 }
 
 function nameOf(object: RegistryObject): string {
