@@ -1,28 +1,10 @@
 /** Gateways of an edge file, applied to a real server, and what its export re-applies. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { builtCli, type Run } from '../support/built.ts';
-import { type Served, serve } from '../support/served.ts';
+import { expect, test } from 'vitest';
+import { applied } from '../support/applied.ts';
 
-let server: Served;
-let domain: string;
-let count = 0;
-
-beforeAll(async () => {
-  await builtCli();
-  server = await serve({ tier: 'enterprise' });
-}, 600_000);
-afterAll(() => server.stop());
-beforeEach(async () => {
-  domain = `gateways${++count}.test`;
-  await server.domain(domain);
-});
-
-const at = (name: string): string => join(server.folder, name);
-const save = (text: string): void => writeFileSync(at('edge.yaml'), `domain: ${domain}\n${text}`);
-const apply = (...flags: string[]): Promise<Run> => server.run(['apply', ...flags]);
-const NOTHING = (): string => `no changes: ${domain} matches the file\n`;
+const site = applied('gateways');
+const { at, save, apply } = site;
 const RECORDS = 'records:\n  - { name: shop, type: A, destination: 198.51.100.20, proxied: true }\n';
 const AUTH = 'auth: { api_key: { sources: [{ in: header, name: X-Api-Key }] } }';
 const DOCUMENT = `openapi: 3.1.0
@@ -33,7 +15,7 @@ paths:
 `;
 
 async function gateways(): Promise<readonly Record<string, unknown>[]> {
-  return (await server.call('GET', `/domains/${domain}/gateways/`)).body;
+  return site.get('gateways/');
 }
 
 test('a gateway is made, changed by its key and exported with the operations of its document', {
@@ -54,7 +36,7 @@ test('a gateway is made, changed by its key and exported with the operations of 
       { operation_id: 'addOrder', methods: ['POST'], path: '/orders', source: 'schema' },
     ],
   });
-  expect((await apply()).out).toBe(NOTHING());
+  expect((await apply()).out).toBe(site.nothing);
   expect(readFileSync(at('edge.lock'), 'utf8')).toContain('gateway/orders');
 
   save(text(', name: Orders, cors: { allow_origins: ["*"] }'));
@@ -63,11 +45,11 @@ test('a gateway is made, changed by its key and exported with the operations of 
   const [changed] = await gateways();
   expect(changed).toMatchObject({ id: made!['id'], name: 'Orders', operations: [{}, { methods: ['PUT'] }] });
 
-  const exported = await server.run(['export', domain, '-o', at('exported.yaml')]);
+  const exported = await site.server.run(['export', site.domain, '-o', at('exported.yaml')]);
   expect(exported.code, exported.err).toBe(0);
   expect(readFileSync(at('exported.yaml'), 'utf8')).toContain('\ngateways:\n');
-  const again = await server.run(['apply', '--no-lock', '-f', at('exported.yaml')]);
-  expect(again).toEqual({ code: 0, out: NOTHING(), err: '' });
+  const again = await site.server.run(['apply', '--no-lock', '-f', at('exported.yaml')]);
+  expect(again).toEqual({ code: 0, out: site.nothing, err: '' });
 
   save(text(''));
   expect((await apply('--prune')).code).toBe(0);

@@ -1,28 +1,10 @@
 /** Lists of an edge file, applied to a real server, and what its export re-applies. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { builtCli, type Run } from '../support/built.ts';
-import { type Served, serve } from '../support/served.ts';
+import { expect, test } from 'vitest';
+import { applied } from '../support/applied.ts';
 
-let server: Served;
-let domain: string;
-let count = 0;
-
-beforeAll(async () => {
-  await builtCli();
-  server = await serve({ tier: 'enterprise' });
-}, 600_000);
-afterAll(() => server.stop());
-beforeEach(async () => {
-  domain = `lists${++count}.test`;
-  await server.domain(domain);
-});
-
-const at = (...names: string[]): string => join(server.folder, ...names);
-const save = (text: string): void => writeFileSync(at('edge.yaml'), `domain: ${domain}\n${text}`);
-const apply = (...flags: string[]): Promise<Run> => server.run(['apply', '--no-lock', ...flags]);
-const NOTHING = (): string => `no changes: ${domain} matches the file\n`;
+const site = applied('lists', ['--no-lock']);
+const { at, save, apply } = site;
 const RECORDS = 'records:\n  - { name: shop, type: A, destination: 198.51.100.20, proxied: true }\n';
 const RULES =
   'rules:\n' +
@@ -30,7 +12,7 @@ const RULES =
   '  - { key: moved, type: redirect, targets: "@moved" }\n';
 
 async function lists(): Promise<readonly Record<string, unknown>[]> {
-  return (await server.call('GET', `/domains/${domain}/lists/`)).body;
+  return site.get('lists/');
 }
 
 test('lists are made before the rules that name them, changed whole, and deleted after them', {
@@ -49,22 +31,26 @@ test('lists are made before the rules that name them, changed whole, and deleted
     { name: 'moved', kind: 'redirect', entry_count: 2_500 },
     { name: 'office', kind: 'ip', entry_count: 1 },
   ]);
-  expect((await apply()).out).toBe(NOTHING());
+  expect((await apply()).out).toBe(site.nothing);
 
   save(head('192.0.2.1, 203.0.113.0/24') + RECORDS + RULES);
   const second = await apply();
   expect(second.code, second.err).toBe(0);
   expect(second.out).toContain('~ update list @office');
   expect(second.out).toContain('2 entries (+1 −0)');
-  expect((await apply()).out).toBe(NOTHING());
+  expect((await apply()).out).toBe(site.nothing);
 
   const file = at('exported.yaml');
-  const exported = await server.run(['export', domain, '-o', file]);
+  const exported = await site.server.run(['export', site.domain, '-o', file]);
   expect(exported.code, exported.err).toBe(0);
   expect(readFileSync(file, 'utf8')).toContain('{ name: moved, kind: redirect }');
   expect(readFileSync(at('lists', 'moved.txt'), 'utf8')).toBe(paths.join(''));
-  expect(await server.run(['apply', '--no-lock', '-f', file])).toEqual({ code: 0, out: NOTHING(), err: '' });
-  const whole = await server.run(['export', domain]);
+  expect(await site.server.run(['apply', '--no-lock', '-f', file])).toEqual({
+    code: 0,
+    out: site.nothing,
+    err: '',
+  });
+  const whole = await site.server.run(['export', site.domain]);
   expect(whole.out).toContain('to: /new/2499');
 
   save(RECORDS);
@@ -103,9 +89,9 @@ test('an optional field that the file no longer has is removed from the rule', {
   );
   const first = await apply();
   expect(first.code, first.err).toBe(0);
-  expect((await apply()).out).toBe(NOTHING());
+  expect((await apply()).out).toBe(site.nothing);
   save(rules('', ', target: /c', '', ''));
-  const second = await server.run(['apply', '--no-lock', '--prune']);
+  const second = await site.server.run(['apply', '--no-lock', '--prune']);
   expect(second.code, second.err).toBe(0);
-  expect((await apply()).out).toBe(NOTHING());
+  expect((await apply()).out).toBe(site.nothing);
 });

@@ -1,28 +1,10 @@
 /** Consumers, their keys, usage plans and token issuers of an edge file, applied to a real server and exported from it. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { builtCli, type Run } from '../support/built.ts';
-import { type Served, serve } from '../support/served.ts';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { applied } from '../support/applied.ts';
 
-let server: Served;
-let domain: string;
-let count = 0;
-
-beforeAll(async () => {
-  await builtCli();
-  server = await serve({ tier: 'enterprise' });
-}, 600_000);
-afterAll(() => server.stop());
-beforeEach(async () => {
-  domain = `registry${++count}.test`;
-  await server.domain(domain);
-});
-
-const at = (name: string): string => join(server.folder, name);
-const save = (text: string): void => writeFileSync(at('edge.yaml'), `domain: ${domain}\n${text}`);
-const apply = (...flags: string[]): Promise<Run> => server.run(['apply', ...flags]);
-const NOTHING = (): string => `no changes: ${domain} matches the file\n`;
+const site = applied('registry');
+const { at, save, apply } = site;
 const RECORDS = 'records:\n  - { name: api, type: A, destination: 198.51.100.20, proxied: true }\n';
 const HASH = 'ab'.repeat(32);
 const OTHER = 'cd'.repeat(32);
@@ -44,8 +26,7 @@ const GATEWAY =
   'gateways:\n  - { key: orders, base_path: /v1, auth: { jwt: { issuers: [login] } }, default_plan: gold }\n';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-const list = async (path: string): Promise<any[]> =>
-  (await server.call('GET', `/domains/${domain}/${path}/`)).body;
+const list = (path: string): Promise<any[]> => site.get(`${path}/`);
 
 test('a registry is made before the gateways that name it, exported, and deleted after them', {
   timeout: 600_000,
@@ -57,13 +38,13 @@ test('a registry is made before the gateways that name it, exported, and deleted
   expect(acme).toMatchObject({ username: 'acme', usage_plan: 'gold', scopes: ['orders:read'] });
   expect(await list(`consumers/${acme.id}/keys`)).toMatchObject([{ name: 'ci', sha256: HASH }]);
   expect(await list('token-issuers')).toMatchObject([{ name: 'login', default_consumer: 'acme' }]);
-  expect((await apply()).out).toBe(NOTHING());
+  expect((await apply()).out).toBe(site.nothing);
 
-  const exported = await server.run(['export', domain, '-o', at('exported.yaml')]);
+  const exported = await site.server.run(['export', site.domain, '-o', at('exported.yaml')]);
   expect(exported.code, exported.err).toBe(0);
   expect(readFileSync(at('exported.yaml'), 'utf8')).toContain(`sha256: ${HASH}`);
-  const again = await server.run(['apply', '--no-lock', '--prune', '-f', at('exported.yaml')]);
-  expect(again).toEqual({ code: 0, out: NOTHING(), err: '' });
+  const again = await site.server.run(['apply', '--no-lock', '--prune', '-f', at('exported.yaml')]);
+  expect(again).toEqual({ code: 0, out: site.nothing, err: '' });
 
   save(RECORDS);
   const unpruned = await apply();
@@ -114,7 +95,7 @@ test('a consumer with another name takes over key, custom_id and plan of the one
     [],
   ]);
   expect(await list(`consumers/${consumer.id}/keys`)).toMatchObject([{ sha256: HASH, revoked_at: null }]);
-  expect((await apply('--prune')).out).toBe(NOTHING());
+  expect((await apply('--prune')).out).toBe(site.nothing);
 
   const plain = `${RECORDS}consumers:\n  - { username: NAME, custom_id: c-2, keys: [{ name: ci, sha256: ${HASH} }] }\n`;
   save(plain.replace('NAME', 'acme-eu'));
@@ -122,7 +103,7 @@ test('a consumer with another name takes over key, custom_id and plan of the one
   save(plain.replace('NAME', 'acme-us'));
   const again = await apply('--prune');
   expect(again.code, again.err).toBe(0);
-  expect((await apply('--prune')).out).toBe(NOTHING());
+  expect((await apply('--prune')).out).toBe(site.nothing);
 });
 
 test('a key of another consumer is named, and the rest of the file applied', {

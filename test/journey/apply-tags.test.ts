@@ -1,28 +1,11 @@
 /** Tags by keys in an edge file, applied to a real server, which has ids alone; and what its export re-applies. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { builtCli, type Run } from '../support/built.ts';
-import { type Served, serve } from '../support/served.ts';
+import { expect, test } from 'vitest';
+import { applied } from '../support/applied.ts';
 
-let server: Served;
-let domain: string;
-let count = 0;
-
-beforeAll(async () => {
-  await builtCli();
-  server = await serve({ tier: 'enterprise' });
-}, 120_000);
-afterAll(() => server.stop());
-beforeEach(async () => {
-  domain = `tags${++count}.test`;
-  await server.domain(domain);
-});
-
-const at = (name: string): string => join(server.folder, name);
-const save = (rules: string): void => writeFileSync(at('edge.yaml'), `domain: ${domain}\nrules:\n${rules}`);
-const apply = (...flags: string[]): Promise<Run> => server.run(['apply', '--no-lock', ...flags]);
-const NOTHING = (): string => `no changes: ${domain} matches the file\n`;
+const site = applied('tags', ['--no-lock']);
+const { at, apply } = site;
+const save = (rules: string): void => site.save(`rules:\n${rules}`);
 
 /** A rule as the server answers it. */
 interface ServedRule {
@@ -32,7 +15,7 @@ interface ServedRule {
 
 /** The rules of a type on the server. */
 async function rules(slug: string): Promise<readonly ServedRule[]> {
-  return (await server.call('GET', `/domains/${domain}/rules/${slug}/`)).body;
+  return site.get(`rules/${slug}/`);
 }
 
 const BAD = '  - { key: bad, type: fingerprint, match_ja4: ["t10*"], action: tag }\n';
@@ -56,7 +39,7 @@ test('rules that are named are created first, and the file then has no differenc
   expect(bots!.conditions).toEqual({ tags: { excludes: [`fingerprint/${bad!.id}`] } });
   expect(waf!.conditions.tags.includes).toEqual([`bot_route/${bots!.id}`, `fingerprint/${bad!.id}`]);
   for (const flags of [[], ['--prune'], ['--dry-run']])
-    expect(await apply(...flags)).toEqual({ code: 0, out: NOTHING(), err: '' });
+    expect(await apply(...flags)).toEqual({ code: 0, out: site.nothing, err: '' });
 });
 
 test('a rule that is there already waits for the new one that it names', { timeout: 120_000 }, async () => {
@@ -64,7 +47,7 @@ test('a rule that is there already waits for the new one that it names', { timeo
   expect((await apply()).code).toBe(0);
   const [before] = await rules('waf');
   save(BAD + AI + FLOOD);
-  const second = await server.run(['apply', '--no-lock', '--prune']);
+  const second = await site.server.run(['apply', '--no-lock', '--prune']);
   expect(second.code, second.err).toBe(0);
   const [bots] = await rules('bot-route');
   const [waf, ...others] = await rules('waf');
@@ -72,11 +55,11 @@ test('a rule that is there already waits for the new one that it names', { timeo
   expect(waf!.id).toBe(before!.id);
   expect(waf!.conditions.tags.includes[0]).toBe(`bot_route/${bots!.id}`);
   save(`${BAD}${AI}  - { key: flood, type: waf }\n`);
-  const third = await server.run(['apply', '--no-lock', '--prune']);
+  const third = await site.server.run(['apply', '--no-lock', '--prune']);
   expect(third.code, third.err).toBe(0);
   expect(third.out).toContain('conditions');
   expect(Object.keys((await rules('waf'))[0]!)).not.toContain('conditions');
-  expect((await apply()).out).toBe(NOTHING());
+  expect((await apply()).out).toBe(site.nothing);
 });
 
 test('an export re-applies without a difference, with and without ids, also elsewhere', {
@@ -85,18 +68,18 @@ test('an export re-applies without a difference, with and without ids, also else
   save(`  - { type: bot_route, bot_kinds: [ccbot], action: tag }\n${BAD}${AI}${FLOOD}`);
   expect((await apply()).code).toBe(0);
   for (const flags of [[], ['--ids']]) {
-    const exported = await server.run(['export', domain, ...flags]);
+    const exported = await site.server.run(['export', site.domain, ...flags]);
     expect(exported.code, exported.err).toBe(0);
-    const again = await server.run(['apply', '--no-lock', '-f', '-', ...flags], exported.out);
-    expect([again.err, again.out]).toEqual(['', NOTHING()]);
+    const again = await site.server.run(['apply', '--no-lock', '-f', '-', ...flags], exported.out);
+    expect([again.err, again.out]).toEqual(['', site.nothing]);
   }
-  const { out } = await server.run(['export', domain]);
-  const other = `other${count}.test`;
-  await server.domain(other);
-  const moved = out.replace(domain, other);
-  const applied = await server.run(['apply', '--no-lock', '-f', '-'], moved);
-  expect(applied.code, applied.err).toBe(0);
-  expect((await server.run(['export', other])).out).toBe(moved);
+  const { out } = await site.server.run(['export', site.domain]);
+  const other = `other-${site.domain}`;
+  await site.server.domain(other);
+  const moved = out.replace(site.domain, other);
+  const elsewhere = await site.server.run(['apply', '--no-lock', '-f', '-'], moved);
+  expect(elsewhere.code, elsewhere.err).toBe(0);
+  expect((await site.server.run(['export', other])).out).toBe(moved);
 });
 
 test('an export leaves tags of deleted rules out, and says so', { timeout: 120_000 }, async () => {
@@ -104,25 +87,25 @@ test('an export leaves tags of deleted rules out, and says so', { timeout: 120_0
   expect((await apply()).code).toBe(0);
   const [bad] = await rules('fingerprint');
   const [bots] = await rules('bot-route');
-  await server.call('DELETE', `/domains/${domain}/rules/fingerprint/${bad!.id}`);
-  const some = await server.run(['export', domain]);
+  await site.server.call('DELETE', `/domains/${site.domain}/rules/fingerprint/${bad!.id}`);
+  const some = await site.server.run(['export', site.domain]);
   expect(some.code, some.err).toBe(0);
   expect(some.out).toContain('tags: { includes: [bot_route/1] }');
-  await server.call('DELETE', `/domains/${domain}/rules/bot-route/${bots!.id}`);
-  const none = await server.run(['export', domain]);
+  await site.server.call('DELETE', `/domains/${site.domain}/rules/bot-route/${bots!.id}`);
+  const none = await site.server.run(['export', site.domain]);
   expect(none.err).toMatch(/the rules whose tags rule waf\/\d+ needs were deleted; .*disabled\n$/);
   expect(none.out).toContain('  - type: waf\n    enabled: false\n');
   writeFileSync(at('exported.yaml'), none.out);
-  expect((await server.run(['compile', '-f', 'exported.yaml', '-o', 'plan.bin'])).code).toBe(0);
+  expect((await site.server.run(['compile', '-f', 'exported.yaml', '-o', 'plan.bin'])).code).toBe(0);
 });
 
 test('with a lock an export has the keys, and tags by them', { timeout: 120_000 }, async () => {
   save(BAD + AI + FLOOD);
-  expect((await server.run(['apply'])).code).toBe(0);
-  const exported = await server.run(['export', domain, '-o', 'edge.yaml']);
+  expect((await site.server.run(['apply'])).code).toBe(0);
+  const exported = await site.server.run(['export', site.domain, '-o', 'edge.yaml']);
   expect(exported.code, exported.err).toBe(0);
   expect(readFileSync(at('edge.yaml'), 'utf8')).toContain(
     'tags: { includes: [bot_route/7, fingerprint/bad] }',
   );
-  expect((await server.run(['apply'])).out).toBe(NOTHING());
+  expect((await site.server.run(['apply'])).out).toBe(site.nothing);
 });

@@ -360,7 +360,7 @@ export const MAX_MX_PRIORITY = 65_535;
  */
 export const MAX_FILE_OCTETS = 4_194_304;
 /**
- * Maximum number of parts (`edge.d/*.yaml`) of a domain: a file for each of the thirteen types, or each team, many times over.
+ * Maximum number of parts (`edge.d/*.yaml`) of a domain: a file for each rule type, or each team, many times over.
  * Together with the edge file they have at most `MAX_FILE_OCTETS`.
  */
 export const MAX_EDGE_PARTS = 256;

@@ -8,11 +8,11 @@
  * anything else; of a fragment only objects that the server has by their ids are changed.
  */
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary/vocabulary.ts';
-import { same, shortRecord, shortRule } from '../../rules/files/print-edge.ts';
+import { shortRecord, shortRule } from '../../rules/files/print-edge.ts';
 import { absoluteName } from '../../rules/model/record-name.ts';
 import type { DnsRecord, Rule } from '../../rules/model/types.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
-import type { ChangeSummary, FieldChange } from './change.ts';
+import { type ChangeSummary, created, differences, removed } from './change.ts';
 import { checkFragment, type DesiredState } from './desired-state.ts';
 import { changesOfLists, deleteList, type ListChange, listConflicts, listTitle } from './list-changes.ts';
 import {
@@ -317,28 +317,6 @@ function recordNames(ids: readonly number[], records: readonly DnsRecord[]): rea
     return record === undefined ? `#${id}, which is gone` : `${record.name} ${record.type}`;
   });
   return names.sort();
-}
-
-/** The fields whose values differ. */
-function differences(before: Fields, after: Fields, names: readonly string[]): readonly FieldChange[] {
-  return names
-    .filter((name) => !same(before[name], after[name]))
-    .map((name) => ({
-      name,
-      // A rule without conditions has no such field.
-      ...(before[name] === undefined ? {} : { before: before[name] }),
-      ...(after[name] === undefined ? {} : { after: after[name] }),
-    }));
-}
-
-/** All fields of a new object. */
-function created(fields: Fields): readonly FieldChange[] {
-  return Object.entries(fields).map(([name, after]) => ({ name, after }));
-}
-
-/** All fields of a deleted object. */
-function removed(fields: Fields): readonly FieldChange[] {
-  return Object.entries(fields).map(([name, before]) => ({ name, before }));
 }
 
 // Finds rules of equal priority that run in another order on the server than in the file.

@@ -2,7 +2,7 @@
  * Plans the changes of consumers, their keys, usage plans and token issuers: by name, before the gateways that name them are
  * written, and deletions after these are gone. The lock has none of them: their names identify them.
  */
-import { same } from '../../rules/files/print-edge.ts';
+import { isLive } from '../../rules/model/registry/consumer.ts';
 import type { Consumer, ConsumerKey, TokenIssuer, UsagePlan } from '../../rules/model/types.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type RemoteConsumer,
   type RemoteKey,
 } from '../remote/remote-registry.ts';
-import type { ChangeSummary, FieldChange } from './change.ts';
+import { type ChangeSummary, created, differences, removed } from './change.ts';
 import type { DesiredState } from './desired-state.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -87,7 +87,7 @@ export function changesOfRegistry(
 }
 
 interface Compared {
-  /** Creations and updates. */
+  /** Updates, then creations: an update may free what a new object takes. */
   readonly changes: readonly RegistryChange[];
   /** Deletions of what the file does not have. */
   readonly left: readonly RegistryChange[];
@@ -103,19 +103,20 @@ function compare(
   const changes = desired.flatMap((after): RegistryChange[] => {
     const title = titleOf(noun, after);
     const before = there.get(nameOf(after));
-    if (before === undefined)
-      return [{ noun, verb: 'create', title, fields: fieldsOf(after, 'after'), after }];
-    const fields = differences(before.value, after);
+    if (before === undefined) return [{ noun, verb: 'create', title, fields: created(shown(after)), after }];
+    const either = Object.keys({ ...before.value, ...after });
+    const fields = differences({ ...before.value }, { ...after }, either);
     if (fields.length === 0) return [];
     return [{ noun, verb: 'update', title, fields, of: before.id, before: before.value, after }];
   });
   const left = remote
     .filter(({ value }) => !names.has(nameOf(value)))
     .map(({ id, value }): RegistryChange => {
-      const fields = fieldsOf(value, 'before');
+      const fields = removed(shown(value));
       return { noun, verb: 'delete', title: titleOf(noun, value), fields, of: id, before: value };
     });
-  return { changes, left };
+  const isNew = ({ verb }: RegistryChange): boolean => verb === 'create';
+  return { changes: [...changes.filter((one) => !isNew(one)), ...changes.filter(isNew)], left };
 }
 
 function nameOf(object: RegistryObject): string {
@@ -127,31 +128,22 @@ function titleOf(noun: RegistryNoun, object: RegistryObject): string {
   return `${noun.replace('_', ' ')} ${nameOf(object)}`;
 }
 
-function differences(before: RegistryObject, after: RegistryObject): readonly FieldChange[] {
-  const [had, has] = [before as unknown as Fields, after as unknown as Fields];
-  return [...new Set([...Object.keys(had), ...Object.keys(has)])]
-    .filter((name) => !same(had[name], has[name]))
-    .map((name) => ({
-      name,
-      ...(had[name] === undefined ? {} : { before: had[name] }),
-      ...(has[name] === undefined ? {} : { after: has[name] }),
-    }));
-}
-
 /** The fields that say something. */
-function fieldsOf(object: object, side: 'before' | 'after'): readonly FieldChange[] {
-  return Object.entries(object)
-    .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
-    .map(([name, value]) => ({ name, [side]: value }));
+function shown(object: object): Fields {
+  return Object.fromEntries(
+    Object.entries(object).filter(
+      ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
+    ),
+  );
 }
 
 /** Whether a deleted consumer has the `custom_id` or username of a desired one, which the server takes once it is gone. */
 function holdsName(gone: RegistryChange, desired: readonly Consumer[]): boolean {
   if (gone.noun !== 'consumer' || gone.verb !== 'delete') return false;
   const { username, custom_id } = gone.before as Consumer;
-  const held = [username, custom_id].filter((name) => name !== null);
+  const names = [username, custom_id].filter((name) => name !== null);
   return desired.some(
-    (one) => held.includes(one.username) || (one.custom_id !== null && held.includes(one.custom_id)),
+    (one) => names.includes(one.username) || (one.custom_id !== null && names.includes(one.custom_id)),
   );
 }
 
@@ -189,9 +181,10 @@ function changesOfKeys(
 ): ComparedKeys {
   const there = new Map((remote?.keys ?? []).map((key) => [key.sha256, key]));
   const hashes = new Set(keys.map(({ sha256 }) => sha256));
-  const open = keys.filter(({ sha256, expires_at }) => !there.has(sha256) && !isPast(expires_at));
+  const now = Date.now();
+  const open = keys.filter((key) => !there.has(key.sha256) && isLive(key, now));
   const create = (after: ConsumerKey): RegistryChange => {
-    const fields = fieldsOf(after, 'after');
+    const fields = created(shown(after));
     const title = keyTitle(after, username);
     return { noun: 'consumer_key', verb: 'create', title, fields, username, after };
   };
@@ -229,10 +222,6 @@ function conflictOf(key: ConsumerKey, there: RemoteKey | undefined): string | nu
   const at = (text: string | null): number | null => (text === null ? null : Date.parse(text.toUpperCase()));
   if (at(key.expires_at) === at(there.expires_at) && key.name === there.name) return null;
   return 'has another name or expiry on the server, which no change of a key alters';
-}
-
-function isPast(expires: string | null): boolean {
-  return expires !== null && Date.parse(expires.toUpperCase()) <= Date.now();
 }
 
 /** `key 2c26b46b of consumer acme`. */

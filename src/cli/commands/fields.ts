@@ -115,8 +115,8 @@ export function fieldsCommand(): Command {
   const command = new Command('fields')
     .summary('list the fields of a rule type, a record, a domain or a file')
     .description(
-      'Prints what each field means, with its type, bounds, default and an example. Without a type it lists the types: the ' +
-        'thirteen of rules, `rule` for the fields of all of them, `conditions` for those inside that field, record, domain, ' +
+      'Prints what each field means, with its type, bounds, default and an example. Without a type it lists the types: ' +
+        'those of rules, `rule` for the fields of all of them, `conditions` for those inside that field, record, domain, ' +
         'consumer, usage_plan, token_issuer, edge.yaml and edge.test.yaml.',
     )
     .argument(

@@ -60,7 +60,7 @@ function documentsBeside(file: string, parts: string | null): readonly string[] 
       return '';
     }
   });
-  return [...new Set(texts.flatMap((text) => documentPaths(file, text)))];
+  return [...new Set(texts.flatMap((text) => [...documentPaths(file, text).values()]))];
 }
 
 /** Adds the edge files of a folder and those below it. */

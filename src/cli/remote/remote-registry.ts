@@ -1,8 +1,9 @@
-/** Reads the registry of a domain over the API: consumers with the keys in force, usage plans and token issuers. */
+/** Reads the registry of a domain over the API: consumers with their keys, usage plans and token issuers. */
 import { describeDiagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { MAX_CONSUMERS } from '../../base/vocabulary/limits.ts';
 import type { Parsed } from '../../rules/model/parse.ts';
 import { parseConsumer, parseTokenIssuer, parseUsagePlan } from '../../rules/model/parse-registry.ts';
+import { isLive } from '../../rules/model/registry/consumer.ts';
 import type { Consumer, ConsumerKey, Registry, TokenIssuer, UsagePlan } from '../../rules/model/types.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { callApi, callPages, type ServerAccess, ServerRefusal } from './call-api.ts';
@@ -90,9 +91,9 @@ export function registryOf({ consumers, usage_plans, token_issuers }: RemoteRegi
   };
 }
 
-/** Whether a key opens its consumer. */
-export function isInForce({ isRevoked, expires_at }: RemoteKey): boolean {
-  return !isRevoked && (expires_at === null || Date.parse(expires_at) > Date.now());
+/** Whether a key is neither revoked nor past its end. */
+export function isInForce(key: RemoteKey): boolean {
+  return !key.isRevoked && isLive(key, Date.now());
 }
 
 function readKey(shown: Fields): RemoteKey {

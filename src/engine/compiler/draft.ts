@@ -4,9 +4,9 @@
  */
 import { assert } from '../../base/diagnostics/assert.ts';
 import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
+import { decodeEscapes } from '../../base/octets/octets.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
-import { gatewayBase } from '../../rules/model/gateway-paths.ts';
-import type { DnsRecord, Rule, RuleSet } from '../../rules/model/types.ts';
+import type { DnsRecord, GatewayRule, Rule, RuleSet } from '../../rules/model/types.ts';
 import { META, NONE, type SourceKind, typeIndex, typeNumber } from '../plan/layout.ts';
 import { createPatternPool, type KnownPatterns, type PatternPool } from './patterns.ts';
 
@@ -177,6 +177,11 @@ export function orderRules(draft: PlanDraft): void {
 /** Characters of a gateway's base path in canonical form; 0 for `/`, and for rules of other types. */
 function baseLength(rule: Rule): number {
   return rule.type === 'gateway' ? gatewayBase(rule).length : 0;
+}
+
+/** The base path of a gateway in canonical form; empty for `/`. */
+export function gatewayBase({ base_path }: Pick<GatewayRule, 'base_path'>): string {
+  return base_path === '/' ? '' : decodeEscapes(base_path);
 }
 
 /**

@@ -5,7 +5,6 @@
 import { parseIpEntry } from '../../base/addresses/ip.ts';
 import { assert } from '../../base/diagnostics/assert.ts';
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
-import { gatewayPaths } from '../../rules/model/gateway-paths.ts';
 import type { BotRouteRule, FingerprintRule, PathFilter, Rule } from '../../rules/model/types.ts';
 import { COUNTRY_WORDS, characterBit, LISTED, NONE } from '../plan/layout.ts';
 import { type PlanDraft, placeString, placeWords } from './draft.ts';
@@ -51,8 +50,14 @@ export function pathFilterOf(rule: Rule): PathFilter | null {
   if (rule.type === 'redirect' && rule.targets !== undefined) {
     return { path_match_type: 'wildcard', path_includes: [rule.targets], path_excludes: rule.path_excludes };
   }
-  if (rule.type === 'gateway') return gatewayPaths(rule);
+  if (rule.type === 'gateway') return pathsBelow(rule.base_path);
   return 'path_includes' in rule ? rule : null;
+}
+
+/** The path filter that the base path of a gateway makes. */
+function pathsBelow(base: string): PathFilter {
+  const path_includes = base === '/' ? ['/*'] : [base, `${base}/*`];
+  return { path_match_type: 'wildcard', path_includes, path_excludes: [] };
 }
 
 /** The number of a list in the plan, added at its first use. `entry`: its name after `@`. */

@@ -8,7 +8,6 @@ import {
   OPERATION_SOURCES,
   UNKNOWN_OPERATION_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
-import { gatewayBase } from '../../rules/model/gateway-paths.ts';
 import { parseHeaderValue } from '../../rules/model/header-values.ts';
 import { upstreamEntries } from '../../rules/model/rules/gateway.ts';
 import type { HeaderEntry } from '../../rules/model/rules/headers.ts';
@@ -23,7 +22,7 @@ import {
   OPERATION,
   type Plan,
 } from '../plan/layout.ts';
-import { type PlanDraft, placeString, placeWords } from './draft.ts';
+import { gatewayBase, type PlanDraft, placeString, placeWords } from './draft.ts';
 import { placeChanges, printChanges } from './header-changes.ts';
 import { textsAt } from './print-lists.ts';
 

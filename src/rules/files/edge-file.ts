@@ -107,8 +107,8 @@ interface BesideFiles {
 /** Reads the octets of an edge file, of its parts and of the files of its lists, which must be UTF-8. Never throws. */
 export function readEdgeBytes(bytes: Uint8Array, name: string, files: readonly EdgePart[] = []): EdgeFile {
   const main = readYamlBytes(bytes, name);
-  const documents = files.filter(({ use }) => use === 'schema');
-  const others = files.filter(({ use }) => use === undefined);
+  const documents = files.filter(({ schema }) => schema !== undefined);
+  const others = files.filter(({ schema }) => schema === undefined);
   const parts = others.filter((file) => !isListFile(file));
   const beside = { lists: others.filter(isListFile), documents };
   const excess = tooManyParts(bytes, name, parts);

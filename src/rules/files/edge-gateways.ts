@@ -35,8 +35,8 @@ export function joinGateways(file: YamlFile, documents: readonly EdgePart[]): Jo
   }
   const gateways: readonly unknown[] = Array.isArray(written) ? written : [];
   const rules = value['rules'] ?? [];
-  if (!Array.isArray(rules))
-    return gateways.length === 0 ? { ...unchanged, yaml: { ...file, value } } : unchanged;
+  if (!Array.isArray(rules)) return { ...unchanged, yaml: { ...file, value } };
+  const read = new Map<string, readonly SchemaOperation[] | null>();
   const start = rules.length;
   const restate = ([list, index, ...rest]: FieldPath): FieldPath =>
     list === 'rules' && typeof index === 'number' && index >= start
@@ -46,7 +46,7 @@ export function joinGateways(file: YamlFile, documents: readonly EdgePart[]): Jo
     ...rules,
     ...gateways.map((entry, index) => typed(entry, { file, index, diagnostics })),
   ].map((rule, index) =>
-    withDocument(rule, { file, path: restate(['rules', index]), documents, diagnostics }),
+    withDocument(rule, { file, path: restate(['rules', index]), documents, read, diagnostics }),
   );
   const yaml: YamlFile = {
     ...file,
@@ -84,6 +84,8 @@ interface DocumentPlace {
   /** Of the gateway in the file. */
   readonly path: FieldPath;
   readonly documents: readonly EdgePart[];
+  /** Operations of the documents so far, by name: several gateways may name one. */
+  readonly read: Map<string, readonly SchemaOperation[] | null>;
   readonly diagnostics: Diagnostic[];
 }
 
@@ -119,9 +121,11 @@ function documentOperations(schema: unknown, place: DocumentPlace): readonly Sch
     );
     return null;
   }
-  const document = documents.find((one) => `/${one.name.replaceAll('\\', '/')}`.endsWith(`/${name}`));
+  const earlier = place.read.get(name);
+  if (earlier !== undefined) return earlier;
+  const document = documents.find((one) => one.schema === name);
   if (document === undefined) {
-    const message = `is no file beside the edge file`;
+    const message = 'is no file beside the edge file';
     const remedy = 'write the file, or remove `schema` and list `operations`';
     diagnostics.push(
       problem(file, path, { code: 'schema_file', message, found: quoteValue(schema), remedy }),
@@ -130,7 +134,9 @@ function documentOperations(schema: unknown, place: DocumentPlace): readonly Sch
   }
   const read = readOpenApiBytes(document.octets, document.name);
   diagnostics.push(...read.diagnostics);
-  return read.ok ? read.operations.map(({ operation }) => operation) : null;
+  const operations = read.ok ? read.operations.map(({ operation }) => operation) : null;
+  place.read.set(name, operations);
+  return operations;
 }
 
 /** The name of a document below the folder of the edge file, without `./`; `null`: it is no such name. */

@@ -1,6 +1,6 @@
 /**
- * Joins the files of a domain: `edge.yaml` and the parts of `edge.d`, each with further records, rules and objects of the registry. The result reads
- * like one file whose lists have the entries of all, and every place is that of the file that has it.
+ * Joins the files of a domain: `edge.yaml` and the parts of `edge.d`, each with further records, rules, gateways and objects of the
+ * registry. The result reads like one file whose lists have the entries of all, and every place is that of the file that has it.
  */
 import type { Diagnostic, FieldPath, SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import { MAX_EDGE_PARTS, MAX_FILE_OCTETS } from '../../base/vocabulary/limits.ts';
@@ -12,12 +12,13 @@ import { isMapping, type YamlFile } from './yaml.ts';
 export interface EdgePart {
   readonly name: string;
   readonly octets: Uint8Array;
-  /** The file is no part: it is an OpenAPI document that a gateway names. */
-  readonly use?: 'schema';
+  /** The file is no part: it is an OpenAPI document, which gateways name so. Absent: a part, or the file of a list. */
+  readonly schema?: string;
 }
 
 /** The lists that a part may have. */
 const LISTS = ['records', 'rules', 'gateways', ...REGISTRY_LISTS] as const;
+const NAMES = LISTS.map((name) => `\`${name}\``).join(', ');
 
 /** The entries of one file in a joined list. */
 interface Segment {
@@ -100,14 +101,13 @@ function checkPart(part: YamlFile): readonly Diagnostic[] {
     fields: Pick<Diagnostic, 'code' | 'message' | 'remedy'>,
   ) => ({ severity: 'error', path, at, ...fields }) as const;
   if (!isMapping(value)) {
-    const message = 'must be a mapping with `records`, `rules` and `gateways`';
+    const message = `must be a mapping with one or more of ${NAMES}`;
     return [problem([], part.at([]), { code: 'invalid_file', message })];
   }
   return Object.keys(value).flatMap((key) => {
     if (!LISTS.some((list) => list === key)) {
       const message = 'must not be in a part of a domain';
-      const names = LISTS.map((name) => `\`${name}\``).join(', ');
-      const remedy = `a part has ${names}; everything else belongs into the edge file`;
+      const remedy = `a part has ${NAMES}; everything else belongs into the edge file`;
       return [problem([key], part.keyAt([key]), { code: 'misplaced_field', message, remedy })];
     }
     const list = value[key];

@@ -1,5 +1,5 @@
 /**
- * Defines what the thirteen rule types share: the common fields, the path filter, the checks across fields, and the two
+ * Defines what the rule types share: the common fields, the path filter, the checks across fields, and the two
  * builders (`hostRule`, `pathRule`) that make the form of a type from its own fields. Each type declares its own fields
  * once, in its file of `rules/`; the form, the TypeScript type and the API documents are all derived from them.
  */

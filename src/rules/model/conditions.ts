@@ -82,7 +82,8 @@ const NO_LIST: Problem = {
   remedy: 'list an entry, or leave the field out',
 };
 
-const method = checked(filledText(MAX_METHOD_CHARACTERS), (value) =>
+/** A method (RFC 9110 §9.1). */
+export const method = checked(filledText(MAX_METHOD_CHARACTERS), (value) =>
   TOKEN.test(value)
     ? null
     : { code: 'invalid_token', message: 'must be a method: letters, digits and marks, without blanks' },

@@ -15,6 +15,9 @@ import type { Problem } from './report.ts';
 /** Characters of a token (RFC 9110 §5.6.2), of which methods and names of headers consist. */
 export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
+/** A scope (RFC 6749 §3.3): visible ASCII without `"` and `\`. */
+export const SCOPE = /^[!#-[\]-~]+$/;
+
 /** Adds a condition to a schema; `judge` returns the problem of a value, or `null` for a valid one. */
 export function checked<T extends z.ZodType>(schema: T, judge: (value: z.output<T>) => Problem | null): T {
   return schema.check((context) => {

@@ -69,8 +69,12 @@ interface RuleOptions extends StoredOption {
 /** The top-level fields of a rule set; any other is an error. */
 const TOP_FIELDS = ['domain', 'records', 'rules', 'lists', 'registry', 'entitlements'] as const;
 
-/** Those of an edge file, which has the lists of a registry beside the others. */
-const FILE_FIELDS = [...TOP_FIELDS.filter((name) => name !== 'registry'), ...REGISTRY_LISTS] as const;
+/** Those of an edge file, which has gateways and the lists of a registry beside the others. */
+const FILE_FIELDS = [
+  ...TOP_FIELDS.filter((name) => name !== 'registry'),
+  ...REGISTRY_LISTS,
+  'gateways',
+] as const;
 
 /** An edge file in place of a rule set; its other fields differ too, so that only this mistake is reported. */
 const EDGE_FILE_SHAPE = {

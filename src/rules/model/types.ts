@@ -23,10 +23,11 @@ import type { WafRule } from './rules/waf.ts';
 
 export type { PathFilter, RuleCommon } from './common.ts';
 export type { Conditions, ValueCondition } from './conditions.ts';
+export type { CorsSettings } from './gateway/cors.ts';
+export type { GatewayOperation } from './gateway/operations.ts';
 export type { Consumer, ConsumerKey } from './registry/consumer.ts';
 export type { TokenIssuer } from './registry/token-issuer.ts';
 export type { UsagePlan } from './registry/usage-plan.ts';
-export type { CorsSettings, GatewayOperation } from './rules/gateway.ts';
 export type { MessageChanges } from './rules/headers.ts';
 export type { PoolOrigin } from './rules/origin-pool.ts';
 export type {

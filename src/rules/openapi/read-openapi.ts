@@ -3,9 +3,7 @@
  * Out: an operation for each path and method, the base paths of `servers`, and diagnostics with paths into the document. What a
  * gateway does not use (schemas, parameters, responses, callbacks, webhooks, `x-` extensions) is not read.
  */
-
-import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
-import { type FieldPath, hasErrors, quoteValue } from '../../base/diagnostics/diagnostic.ts';
+import { type Diagnostic, type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { isObject } from '../../base/text/json-object.ts';
 import { createReport, type Report } from '../model/report.ts';
 import { type LocatedOperation, readPathItems } from './path-items.ts';
@@ -47,7 +45,7 @@ export function readOpenApi(document: unknown): OpenApiDocument {
     report.add('warning', paths === null ? [] : ['paths'], { code: 'openapi_empty', message });
   }
   const diagnostics = report.diagnostics();
-  return hasErrors(diagnostics) || report.errors() > 0
+  return report.errors() > 0
     ? { ok: false, diagnostics }
     : { ok: true, version, operations, basePaths, diagnostics };
 }

@@ -9,6 +9,7 @@
 import { type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { isObject } from '../../base/text/json-object.ts';
 import { MAX_OPERATION_NAME, MAX_OPERATION_NAMES } from '../../base/vocabulary/limits.ts';
+import { SCOPE } from '../model/fields.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Report } from '../model/report.ts';
 import { MAX_ALTERNATIVES } from './limits.ts';
@@ -199,9 +200,6 @@ export function readNames(
   }
   return [...names];
 }
-
-/** A scope (RFC 6749 §3.3), as gateways compare it. */
-const SCOPE = /^[!#-[\]-~]+$/;
 
 /** What is wrong with an `operationId`, a tag or a scope; `null`: nothing. */
 export function nameProblem(

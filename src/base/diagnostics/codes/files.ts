@@ -45,7 +45,8 @@ export const FILE_CODES = {
   },
   misplaced_field: {
     severity: 'error',
-    meaning: 'a part of a domain (`edge.d/*.yaml`) has a field other than `records`, `rules` and `gateways`',
+    meaning:
+      'a part of a domain (`edge.d/*.yaml`) has a field other than lists of records, rules, gateways, consumers, usage plans and token issuers',
     remedy: 'write the field in the edge file beside the folder',
   },
   records_twice: {

@@ -51,22 +51,22 @@ async function listFilesOf(file: string, octets: Uint8Array): Promise<readonly s
   return named.slice(0, MAX_LISTS).map((name) => join(folder, name));
 }
 
-/** The OpenAPI documents beside an edge file that its gateways, or those of its parts, may name. */
-async function documentsOf(file: string, texts: readonly Uint8Array[]): Promise<readonly string[]> {
-  if (file === '-') return [];
-  const found: string[] = [];
+/** The OpenAPI documents beside an edge file that its gateways, or those of its parts, may name: paths by these names. */
+async function documentsOf(file: string, texts: readonly Uint8Array[]): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  if (file === '-') return found;
   for (const octets of texts) {
     const text = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength).toString();
-    for (const path of documentPaths(file, text))
-      if (!found.includes(path) && (await isFile(path))) found.push(path);
+    for (const [schema, path] of documentPaths(file, text))
+      if (!found.has(schema) && (await isFile(path))) found.set(schema, path);
   }
   return found;
 }
 
-/** The paths of the documents that a text names, that of an edge file or of a part of it; some may not exist. */
-export function documentPaths(file: string, text: string): readonly string[] {
-  if (!/^["']?gateways|\bgateway\b/m.test(text)) return [];
-  return schemaNames(text).map((name) => join(dirname(file), name));
+/** The paths of the documents that a text names, by these names, that of an edge file or of a part of it; some may not exist. */
+export function documentPaths(file: string, text: string): ReadonlyMap<string, string> {
+  if (!/^["']?gateways|\bgateway\b/m.test(text)) return new Map();
+  return new Map(schemaNames(text).map((schema) => [schema, join(dirname(file), schema)]));
 }
 
 /** Whether there is a file of this name; one that cannot be read is reported when it is. */
@@ -107,8 +107,8 @@ export async function readEdgeInput(
   // Lists, which may be long, name no documents.
   const texts = [octets, ...parts.map((part) => part.octets)];
   for (const list of await listFilesOf(file, octets)) parts.push({ name: list, octets: await read(list) });
-  for (const document of await documentsOf(file, texts))
-    parts.push({ name: document, octets: await read(document), use: 'schema' });
+  for (const [schema, path] of await documentsOf(file, texts))
+    parts.push({ name: path, octets: await read(path), schema });
   return { name, octets, parts };
 }
 

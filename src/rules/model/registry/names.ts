@@ -1,9 +1,9 @@
-/** Names in registries, and places of credentials: the fields that consumers, usage plans and token issuers share. */
+/** Names in registries, and places of credentials: the fields that consumers, usage plans, token issuers and gateways share. */
 import { z } from 'zod';
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
+import { LOGGED_HEADERS } from '../../../base/http/secret-names.ts';
 import { MAX_REGISTRY_NAME, MAX_VALUE_NAME_CHARACTERS } from '../../../base/vocabulary/limits.ts';
 import { CREDENTIAL_PLACES } from '../../../base/vocabulary/vocabulary.ts';
-import { judgeCredentialHeader } from '../credential-place.ts';
 import { checked, filledText, TOKEN, text } from '../fields.ts';
 import type { Problem } from '../report.ts';
 
@@ -60,6 +60,18 @@ export function credentialSource(): z.ZodObject<typeof SOURCE, z.core.$strict> {
     const kind = source.in === 'header' ? 'header' : 'cookie';
     return { code: 'invalid_token', message: `must have the name of a ${kind}`, found: null };
   });
+}
+
+/** Headers that frame and route a message, or that have several credentials. */
+const RESERVED = /^(?:host|cookie|connection|content-length|transfer-encoding)$/i;
+
+/** The problem of a header as the place of a credential, of a gateway or a token issuer; `null`: it has none. */
+export function judgeCredentialHeader(name: string): Problem | null {
+  const remedy = 'use a name such as `X-Api-Key`, or `in: cookie`';
+  if (RESERVED.test(name)) return { code: 'reserved_header', message: 'is no header of credentials', remedy };
+  if (!LOGGED_HEADERS.has(name.toLowerCase())) return null;
+  const message = 'is a header whose values are logged, which credentials must not be';
+  return { code: 'reserved_header', message, remedy };
 }
 
 /** Fields of the objects of a registry that only answers of the API carry; a request and a file may have them. */

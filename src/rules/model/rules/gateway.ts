@@ -1,20 +1,13 @@
 /**
- * The form of `gateway` rules, which take API requests with the credentials of a consumer (semantics §15): what they take, which
- * operations they have, and what browsers of other origins may do. Their path filter is `base_path`.
+ * The form of `gateway` rules, which take API requests with the credentials of a consumer (semantics §15). Their path filter is
+ * `base_path`; their operations and what pages of other origins may do are in `../gateway/`.
  */
 import { z } from 'zod';
-import { parseTemplate, templateShape } from '../../../base/paths/path-template.ts';
 import {
-  MAX_CORS_AGE_SEC,
-  MAX_CORS_ENTRIES,
   MAX_HEADER_NAMES,
   MAX_ISSUERS,
   MAX_KEY_SOURCES,
-  MAX_METHOD_CHARACTERS,
   MAX_NAME_CHARACTERS,
-  MAX_OPERATION_METHODS,
-  MAX_OPERATION_NAME,
-  MAX_OPERATION_NAMES,
   MAX_OPERATIONS,
   MAX_VALUE_NAME_CHARACTERS,
 } from '../../../base/vocabulary/limits.ts';
@@ -22,90 +15,19 @@ import {
   AUTH_REQUIREMENTS,
   CREDENTIAL_PLACES,
   HEADER_OPS,
-  OPERATION_SOURCES,
   UNKNOWN_OPERATION_MODES,
 } from '../../../base/vocabulary/vocabulary.ts';
 import { hostRule, type RuleOf } from '../common.ts';
 import { judgeCookieName, judgeHeaderName, warnMethodCase } from '../conditions.ts';
-import { judgeCredentialHeader } from '../credential-place.ts';
-import { checked, filledText, flag, integer, list, TOKEN, text } from '../fields.ts';
+import { checked, filledText, flag, list, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues, type Stored } from '../form.ts';
+import { CORS_FIELDS, coversAuthorization, starsOfCors } from '../gateway/cors.ts';
+import { distinctOperations, neededFields, OPERATION_FIELDS } from '../gateway/operations.ts';
 import { parseHeaderValue } from '../header-values.ts';
-import { judgeListName } from '../list-name.ts';
+import { judgeCredentialHeader, registryName } from '../registry/names.ts';
 import type { Problem } from '../report.ts';
 import { judgePathEntry } from '../text-checks.ts';
 import { CHANGES, checkChanges, type HeaderEntry } from './headers.ts';
-
-/** A name of a usage plan or a token issuer, of the form that names of lists have. */
-const reference = (): z.ZodString => checked(filledText(MAX_NAME_CHARACTERS), judgeListName);
-
-/** A method, as in conditions. */
-const method = (): z.ZodString =>
-  checked(filledText(MAX_METHOD_CHARACTERS), (value) =>
-    TOKEN.test(value)
-      ? null
-      : { code: 'invalid_token', message: 'must be a token, such as `GET` (RFC 9110 §9.1)' },
-  );
-
-/** A scope (RFC 6749 §3.3) or a tag: visible ASCII without quotes and blanks. */
-const scope = (): z.ZodString =>
-  checked(filledText(MAX_OPERATION_NAME), (value) =>
-    /^[!#-[\]-~]+$/.test(value)
-      ? null
-      : {
-          code: 'invalid_token',
-          message: 'must consist of visible ASCII characters without `"`, `\\` and blanks',
-        },
-  );
-
-/** The fields of one operation. */
-const OPERATION_FIELDS = {
-  operation_id: filledText(MAX_OPERATION_NAME)
-    .optional()
-    .describe('name of the operation in logs, and in `acl` of consumers; unique in its gateway')
-    .meta({ examples: ['listOrders'] }),
-  methods: checked(list(method(), MAX_OPERATION_METHODS), (entries) =>
-    entries.length === 0 ? NO_METHOD : null,
-  )
-    .describe('methods of the operation; HEAD is answered as GET where no operation lists it')
-    .meta({ examples: [['GET']] }),
-  path: checked(filledText(), judgeTemplate)
-    .describe('path below `base_path`; `{name}` is any text of one segment')
-    .meta({ examples: ['/orders/{id}'] }),
-  scopes: list(scope(), MAX_OPERATION_NAMES)
-    .optional()
-    .describe('scopes that the token or the consumer must have, all of them')
-    .meta({ examples: [['orders:read']] }),
-  tags: list(filledText(MAX_OPERATION_NAME), MAX_OPERATION_NAMES)
-    .optional()
-    .describe('groups of operations, which `acl` of consumers may name')
-    .meta({ examples: [['orders']] }),
-  auth: z
-    .enum(['required', 'none'])
-    .optional()
-    .describe('`none`: the operation needs no credentials, and those that are not valid count as absent')
-    .meta({ examples: ['none'] }),
-  source: z
-    .enum(OPERATION_SOURCES)
-    .optional()
-    .describe('`schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`')
-    .meta({ examples: ['schema'] }),
-};
-
-/** An operation as it is stored. */
-export type GatewayOperation = Stored<typeof OPERATION_FIELDS>;
-
-const NO_METHOD: Problem = {
-  code: 'too_few',
-  message: 'must not be empty',
-  remedy: 'list a method, such as `GET`',
-};
-
-/** The problem of the template of a path; `null`: it has none. */
-function judgeTemplate(template: string): Problem | null {
-  const parsed = parseTemplate(template);
-  return parsed.ok ? null : { code: 'invalid_path', message: parsed.message };
-}
 
 /** A place of an API key. Names are checked by their place (`sources`). */
 const KEY_SOURCE = {
@@ -136,7 +58,7 @@ const NO_SOURCE: Problem = {
 };
 
 const JWT = {
-  issuers: checked(list(reference(), MAX_ISSUERS), (entries) => (entries.length === 0 ? NO_ISSUER : null))
+  issuers: checked(list(registryName(), MAX_ISSUERS), (entries) => (entries.length === 0 ? NO_ISSUER : null))
     .describe('names of the token issuers of the domain whose tokens are taken')
     .meta({ examples: [['login']] }),
 };
@@ -162,74 +84,6 @@ const AUTH_FIELDS = {
     .describe('JSON Web Tokens (RFC 7519)')
     .meta({ examples: [{ issuers: ['login'] }] }),
 };
-
-const headerName = (): z.ZodString => checked(filledText(MAX_VALUE_NAME_CHARACTERS), judgeStarOrHeader);
-
-function judgeStarOrHeader(name: string): Problem | null {
-  return name === '*' ? null : judgeHeaderName(name);
-}
-
-const CORS_FIELDS = {
-  allow_origins: checked(list(checked(filledText(), judgeOrigin), MAX_CORS_ENTRIES), (entries) =>
-    entries.length === 0 ? NO_ORIGIN : null,
-  )
-    .describe(
-      'origins of pages that may call; `*` is every one, `https://*.example.com` those of names below',
-    )
-    .meta({ examples: [['https://app.example.com']] }),
-  allow_methods: list(method(), MAX_OPERATION_METHODS)
-    .optional()
-    .describe('methods that pages may use; default: those of the operations of the path')
-    .meta({ examples: [['GET', 'POST']] }),
-  allow_headers: list(headerName(), MAX_CORS_ENTRIES)
-    .optional()
-    .describe(
-      'headers that pages may send; default: `Authorization`, `Content-Type` and those that have API keys',
-    )
-    .meta({ examples: [['Content-Type', 'X-Api-Key']] }),
-  expose_headers: list(headerName(), MAX_CORS_ENTRIES)
-    .optional()
-    .describe('headers of responses that pages may read')
-    .meta({ examples: [['RateLimit']] }),
-  allow_credentials: flag(false)
-    .describe('whether pages may send cookies and client certificates')
-    .meta({ examples: [true] }),
-  max_age_sec: integer(0, MAX_CORS_AGE_SEC)
-    .default(600)
-    .describe('seconds for which browsers store the answer to a preflight')
-    .meta({ examples: [3600] }),
-};
-
-/** What pages of other origins may do, as it is stored. */
-export type CorsSettings = Stored<typeof CORS_FIELDS>;
-
-const NO_ORIGIN: Problem = {
-  code: 'too_few',
-  message: 'must not be empty',
-  remedy: 'list an origin, or `*`',
-};
-
-/** A scheme and host before the default port of the scheme, which serialized origins do not have. */
-const DEFAULT_PORT = /^(https:\/\/.*(?=:443$)|http:\/\/.*(?=:80$)):\d+$/;
-
-/** The problem of an origin (RFC 6454 §6.2) or of a wildcard of its host; `null`: it has none. */
-function judgeOrigin(origin: string): Problem | null {
-  if (origin === '*') return null;
-  const usual = origin.replace(DEFAULT_PORT, '$1');
-  if (usual !== origin) {
-    const message =
-      'is no origin that browsers send: they leave out the port that is the default of the scheme';
-    return { code: 'invalid_value', message, remedy: `write \`${usual}\`` };
-  }
-  const isOrigin =
-    /^[a-z][a-z0-9+.-]*:\/\/(?:\*\.)?(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:]+\])(?::\d{1,5})?$/.test(
-      origin,
-    );
-  if (isOrigin) return null;
-  const message =
-    'must be an origin as browsers send it: scheme, host in lower case and port, without a path';
-  return { code: 'invalid_value', message, remedy: 'write `https://app.example.com`' };
-}
 
 const CHANGE_NAMES = Object.keys(CHANGES);
 
@@ -262,7 +116,7 @@ const FIELDS = {
       'requests that no operation describes: `block` answers 404, or 405 for another method; `log` and `pass` forward them with valid credentials, `log` with a reason in the log',
     )
     .meta({ examples: ['log'] }),
-  default_plan: reference()
+  default_plan: registryName()
     .optional()
     .describe(
       'usage plan of consumers without one of their own, and of requests without a consumer, by address',
@@ -325,7 +179,7 @@ const sources = crossCheck<Pick<OwnValues, 'auth'>>(['auth'], ({ auth }, scope) 
 });
 
 /** The problem of the name of a place of credentials; `null`: it has none. */
-export function judgeSource(source: {
+function judgeSource(source: {
   readonly in: (typeof CREDENTIAL_PLACES)[number];
   readonly name: string;
 }): Problem | null {
@@ -333,43 +187,6 @@ export function judgeSource(source: {
   if (source.in === 'cookie') return judgeCookieName(source.name);
   return judgeCredentialHeader(source.name) ?? judgeHeaderName(source.name);
 }
-
-/** Refuses two operations of one method whose templates match the same paths, and ids that are not unique. */
-const distinct = crossCheck<Pick<OwnValues, 'operations'>>(['operations'], ({ operations }, scope) => {
-  const ids = new Map<string, number>();
-  const places = new Map<string, number>();
-  for (const [index, { operation_id, methods, path }] of operations.entries()) {
-    if (scope.full()) return;
-    const first = operation_id === undefined ? undefined : ids.get(operation_id);
-    if (first !== undefined) repeated(scope, [index, 'operation_id'], `is the id of operations[${first}]`);
-    else if (operation_id !== undefined) ids.set(operation_id, index);
-    const parsed = parseTemplate(path);
-    if (!parsed.ok) continue;
-    for (const method of new Set(methods)) {
-      const place = `${method} ${templateShape(parsed.segments)}`;
-      const other = places.get(place);
-      if (other !== undefined) repeated(scope, [index, 'path'], `matches what operations[${other}] matches`);
-      else places.set(place, index);
-    }
-  }
-});
-
-/** Warns of the first operation whose `auth` or `scopes` ask for what a request does not need. */
-const unneeded = crossCheck<Pick<OwnValues, 'auth' | 'operations'>>(
-  ['auth', 'operations'],
-  ({ auth, operations }, scope) => {
-    const isOpen = auth.require === 'none';
-    for (const [index, operation] of operations.entries()) {
-      const hasScopes = (operation.scopes ?? []).length > 0;
-      if (isOpen ? operation.auth !== 'required' && !hasScopes : operation.auth !== 'none' || !hasScopes)
-        continue;
-      const why = isOpen ? '`auth.require` of the gateway is `none`' : 'the operation has `auth: none`';
-      const message = `has no effect: ${why}, so requests without credentials are admitted`;
-      const path = ['operations', index, hasScopes ? 'scopes' : 'auth'];
-      return scope.warn(path, { code: 'unused_field', message, found: null });
-    }
-  },
-);
 
 /** Warns of methods that no client sends. */
 const methodCases = crossCheck<Pick<OwnValues, 'operations' | 'cors'>>(
@@ -382,49 +199,6 @@ const methodCases = crossCheck<Pick<OwnValues, 'operations' | 'cors'>>(
     const allowed = { methods: cors?.allow_methods ?? [], path: ['cors', 'allow_methods'] };
     for (const { methods, path } of [...lists, allowed])
       for (const [index, name] of methods.entries()) warnMethodCase(name, [...path, index], scope);
-  },
-);
-
-function repeated(scope: FormScope, below: readonly (string | number)[], message: string): void {
-  scope.error(['operations', ...below], {
-    code: 'duplicate_entry',
-    message,
-    remedy: 'leave one of the two out',
-  });
-}
-
-/** Checks what the Fetch standard leaves without effect: a star beside credentials. */
-const stars = crossCheck<Pick<OwnValues, 'cors'>>(['cors'], ({ cors }, scope) => {
-  if (cors === undefined || !cors.allow_credentials) return;
-  for (const field of ['allow_origins', 'allow_methods', 'allow_headers', 'expose_headers'] as const) {
-    const index = (cors[field] ?? []).indexOf('*');
-    if (index < 0) continue;
-    const message =
-      'is no star for browsers beside `allow_credentials` (Fetch standard, CORS protocol and credentials)';
-    scope.error(['cors', field, index], { code: 'invalid_value', message, remedy: 'list the names' });
-  }
-});
-
-/** Warns of a star that leaves out the header of credentials (Fetch standard, CORS non-wildcard request-header name). */
-const authorization = crossCheck<Pick<OwnValues, 'auth' | 'cors'>>(
-  ['auth', 'cors'],
-  ({ auth, cors }, scope) => {
-    const isAuthorization = (name: string): boolean => name.toLowerCase() === 'authorization';
-    const allowed = cors?.allow_headers ?? [];
-    const index = allowed.indexOf('*');
-    if (index < 0 || allowed.some(isAuthorization)) return;
-    const keys = auth.api_key?.sources ?? [];
-    if (
-      auth.jwt === undefined &&
-      !keys.some((source) => source.in === 'header' && isAuthorization(source.name))
-    )
-      return;
-    const message = 'does not cover `Authorization`, which pages then must not send';
-    scope.warn(['cors', 'allow_headers', index], {
-      code: 'uncovered_header',
-      message,
-      remedy: 'list `Authorization` too',
-    });
   },
 );
 
@@ -482,7 +256,16 @@ export const gatewayForm = hostRule({
     cors: Object.keys(CORS_FIELDS),
     upstream_headers: CHANGE_NAMES,
   },
-  checks: [credentials, sources, distinct, unneeded, methodCases, stars, authorization, upstream],
+  checks: [
+    credentials,
+    sources,
+    distinctOperations,
+    neededFields,
+    methodCases,
+    starsOfCors,
+    coversAuthorization,
+    upstream,
+  ],
 });
 
 /** A stored rule of the type. */

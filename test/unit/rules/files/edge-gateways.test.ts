@@ -22,7 +22,7 @@ function read(
   parts: readonly EdgePart[] = [],
 ) {
   const beside = Object.entries(documents).map(
-    ([name, content]): EdgePart => ({ name, octets: Buffer.from(content), use: 'schema' }),
+    ([schema, content]): EdgePart => ({ name: `shop/${schema}`, octets: Buffer.from(content), schema }),
   );
   return readEdgeBytes(Buffer.from(HEAD + text), 'edge.yaml', [...parts, ...beside]);
 }
@@ -78,6 +78,15 @@ describe('the list `gateways`', () => {
     [`fragment: true\ngateways:\n  - { ${AUTH} }`, 'gateways[0].id: is missing'],
   ])('has its mistakes at their places, case %#', (text, message) => {
     expect(mistakes(text)).toContain(message);
+  });
+
+  test('is a known field: it is suggested for a wrong name, and not refused beside wrong `rules`', () => {
+    expect(mistakes(`gateway:\n  - { ${AUTH} }\n`)).toBe(
+      'edge.yaml:2:1: error: gateway: is not a known field; did you mean `gateways`?',
+    );
+    expect(mistakes(`rules: {}\ngateways:\n  - { ${AUTH} }\n`)).toBe(
+      'edge.yaml:2:8: error: rules: must be a list, found an object; start each entry with `- `',
+    );
   });
 
   test('is printed without the type, and read again', () => {
@@ -183,7 +192,7 @@ describe('`schema` of a gateway', () => {
   const text = `gateways:\n  - { base_path: /v1, ${AUTH}, schema: openapi.yaml }\n`;
 
   test('gives it the operations of the document beside the file', () => {
-    expect(rules(text, { 'shop/openapi.yaml': DOCUMENT })).toMatchObject([
+    expect(rules(text, { 'openapi.yaml': DOCUMENT })).toMatchObject([
       {
         operations: [
           { operation_id: 'listOrders', methods: ['GET'], path: '/orders', source: 'schema' },
@@ -193,6 +202,30 @@ describe('`schema` of a gateway', () => {
     ]);
     const inRules = `rules:\n  - { type: gateway, ${AUTH}, schema: ./api/a.json }\n`;
     expect(rules(inRules, { 'api/a.json': '{"openapi":"3.0.0","paths":{"/a":{"get":{}}}}' })).toHaveLength(1);
+  });
+
+  test('is the document of that name, not one of the same name in a folder', () => {
+    const two = `gateways:
+  - { base_path: /v1, ${AUTH}, schema: sub/openapi.yaml }
+  - { base_path: /v2, ${AUTH}, schema: openapi.yaml }
+`;
+    const documents = { 'sub/openapi.yaml': DOCUMENT.replace('/orders', '/sub'), 'openapi.yaml': DOCUMENT };
+    expect(rules(two, documents)).toMatchObject([
+      { operations: [{ path: '/sub' }, { path: '/sub' }] },
+      { operations: [{ path: '/orders' }, { path: '/orders' }] },
+    ]);
+    expect(mistakes(text, { 'sub/openapi.yaml': DOCUMENT })).toContain('is no file beside the edge file');
+  });
+
+  test('is read once for several gateways, so that each mistake is reported once', () => {
+    const two = `${text}  - { base_path: /v2, ${AUTH}, schema: ./openapi.yaml }\n`;
+    expect(
+      mistakes(two, { 'openapi.yaml': DOCUMENT.replace('/orders:', '/orders?a:') }).split('\n'),
+    ).toHaveLength(1);
+    expect(rules(two, { 'openapi.yaml': DOCUMENT })).toMatchObject([
+      { operations: [{ operation_id: 'listOrders' }, {}] },
+      { operations: [{ operation_id: 'listOrders' }, {}] },
+    ]);
   });
 
   test('leaves operations that are written to the file', () => {
@@ -215,7 +248,7 @@ describe('`schema` of a gateway', () => {
   test('has the mistakes of the document at their places in it', () => {
     const wrong = DOCUMENT.replace('/orders:', '/orders?a:');
     expect(mistakes(text, { 'openapi.yaml': wrong })).toContain(
-      'openapi.yaml:3:3: error: paths["/orders?a"]: has a query, and a path is compared without one',
+      'shop/openapi.yaml:3:3: error: paths["/orders?a"]: has a query, and a path is compared without one',
     );
   });
 

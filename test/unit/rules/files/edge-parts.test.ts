@@ -104,7 +104,7 @@ describe('parts of a domain', () => {
   test.each([
     ['domain: b.test', /^edge\.d\/a\.yaml:1:1: error: domain: must not be in a part of a domain/],
     ['fragment: true', /fragment: must not be in a part/],
-    ['- rules', /must be a mapping with `records`, `rules` and `gateways`/],
+    ['- rules', /must be a mapping with one or more of `records`, `rules`, `gateways`, `consumers`/],
     ['rules: { type: drop }', /^edge\.d\/a\.yaml:1:8: error: rules: must be a list/],
     ['rules: [', /^edge\.d\/a\.yaml:1:9: error: /],
   ])('the part %j is refused', (text, problem) => {

@@ -63,6 +63,11 @@ describe('the registry of an edge file', () => {
         /^edge\.yaml:17:\d+: error: gateways\[0\]\.auth\.jwt\.issuers\[0\]: names no token issuer of the domain, found `auht`; did you mean `auth`\?$/,
       ),
     ]);
+    expect(mistakes(gateway(`${keys}, default_plan: Gold!`))).toEqual([
+      expect.stringMatching(
+        /default_plan: must be at most 64 lower-case letters, digits, .*, found `Gold!`$/,
+      ),
+    ]);
     const wrong = gateway(`${keys}, default_plan: gold`).replace('rate: 50', 'rate: 0');
     expect(mistakes(wrong)).toEqual([expect.stringContaining('usage_plans[0].throttle.rate')]);
     const fragment = gateway(`id: 4, ${keys}, default_plan: other`).replace(

@@ -34,10 +34,10 @@ test('a document that a gateway of the file or of a part names is read with it',
   await put('b.json', JSON.stringify({ openapi: '3.0.3', paths: { '/b': { get: {} } } }));
   await put('c.yaml', DOCUMENT);
   const input = await read();
-  expect(input.parts.map(({ name, use }) => [name.slice(folder.length + 1), use])).toEqual([
+  expect(input.parts.map(({ name, schema }) => [name.slice(folder.length + 1), schema])).toEqual([
     ['edge.d/b.yaml', undefined],
-    ['api/a.yaml', 'schema'],
-    ['b.json', 'schema'],
+    ['api/a.yaml', 'api/a.yaml'],
+    ['b.json', 'b.json'],
   ]);
   const compiled = compileEdge(input.octets, input.name, input.parts);
   expect(compiled.diagnostics).toEqual([]);
