@@ -110,6 +110,36 @@ describe.each(testDatabases())('the published registry on $kind', (database) => 
     expect((await good('GET', '/plans/'))[0].reason).toContain(`rollback to revision ${revision}`);
   });
 
+  test('a rollback names only plans and issuers that exist, and none of them can be deleted in it', async () => {
+    const addPlan = async (): Promise<number> =>
+      (await good('POST', '/usage-plans/', { name: 'gold', throttle: { rate: 5 } })).id;
+    const gold = await addPlan();
+    const named = await good('PUT', `/gateways/${gateway}`, { default_plan: 'gold' });
+    expect(named.default_plan).toBe('gold');
+    await publish();
+    const { revision } = await current();
+    await good('PUT', `/gateways/${gateway}`, { default_plan: null });
+    await publish();
+    await good('DELETE', `/usage-plans/${gold}`);
+    await publish();
+    const path = `/plans/${revision}/rollback`;
+    const refused = await subject.ask('POST', path);
+    expect([refused.status, refused.body.error]).toEqual([
+      409,
+      `revision ${revision} cannot be published: its gateways name the usage plan \`gold\`, which does not exist; add one of that name first`,
+    ]);
+    const again = await addPlan();
+    await good('POST', path);
+    const inUse = await subject.ask('DELETE', `/usage-plans/${again}`);
+    expect([inUse.status, inUse.body.error]).toEqual([
+      409,
+      'the usage plan is in use by gateways of the rollback that is current; publish the rules first',
+    ]);
+    await good('PUT', `/gateways/${gateway}`, { name: 'orders' });
+    await publish();
+    await good('DELETE', `/usage-plans/${again}`);
+  });
+
   test('a change of the registry waits in no draft', async () => {
     await publish();
     await good('PUT', '/publishing', { publish_mode: 'manual' });

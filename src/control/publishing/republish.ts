@@ -3,9 +3,11 @@
  * an old revision, by a rollback.
  */
 import { sha256Hex } from '../../base/platform/cryptography.ts';
+import { registryNamesOf } from '../../engine/compiler/gateways.ts';
 import { HEADER, MAGIC, PLAIN_VERSION, PLAN_VERSION, PlanFault } from '../../engine/plan/layout.ts';
 import { digestsIn, REGISTRY_NAME, registryDigest, withListDigests } from '../../engine/plan/list-digests.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
+import type { RegistryNames } from '../../rules/model/registry/registry.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
 import { type Author, SERVICE } from '../store/tables/accounts.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
@@ -190,6 +192,11 @@ export async function rollBack(tx: WriteTransaction, order: RollbackOrder): Prom
   const next = (current?.revision ?? 0) + 1;
   const bytes = await resealOrSay(tx, blob, { revision: next, domain, at: order.at });
   if (typeof bytes === 'string') return impossible(`revision ${revision} cannot be published: ${bytes}`);
+  const missing = await missingName(tx, domain.id, bytes);
+  if (missing !== null) {
+    const why = `its gateways name the ${missing}, which does not exist; add one of that name first`;
+    return impossible(`revision ${revision} cannot be published: ${why}`);
+  }
   const lists = await openLists(tx, digestsIn(bytes), createListCache());
   assertPublishable(bytes, { domain: domain.name, revision: next, lists });
   const made: RevisionRow = {
@@ -205,6 +212,36 @@ export async function rollBack(tx: WriteTransaction, order: RollbackOrder): Prom
   await storePlan(tx, made.digest!, { bytes, at: made.at });
   await tx.plans.publish(made);
   return { ok: true, revision: made };
+}
+
+/** The first usage plan or token issuer that a plan names and the domain does not have; `null`: it has all. */
+async function missingName(
+  tx: Pick<ReadTransaction, 'usagePlans' | 'tokenIssuers'>,
+  domainId: number,
+  bytes: Uint8Array,
+): Promise<string | null> {
+  const { usage_plans, token_issuers } = registryNamesOf(openPlan(bytes, { trusted: true }).plan);
+  // A usage plan that is missing would limit nobody.
+  const lacks = (
+    named: ReadonlySet<string>,
+    rows: readonly { readonly name: string }[],
+  ): string | undefined => [...named].find((name) => rows.every((row) => row.name !== name));
+  const usagePlan = lacks(usage_plans, await tx.usagePlans.list(domainId));
+  if (usagePlan !== undefined) return `usage plan \`${usagePlan}\``;
+  const issuer = lacks(token_issuers, await tx.tokenIssuers.list(domainId));
+  return issuer === undefined ? null : `token issuer \`${issuer}\``;
+}
+
+/** What the gateways of a current rollback name, which the stored rules may not name; `null`: no rollback is current. */
+export async function namesOfRollback(
+  tx: Pick<ReadTransaction, 'plans'>,
+  { id, name }: Pick<DomainRow, 'id' | 'name'>,
+): Promise<RegistryNames | null> {
+  const current = await tx.plans.current(name);
+  if (current?.digest == null || current.domain_id !== id) return null;
+  const revision = await tx.plans.get(id, current.revision);
+  if (revision === null || !isRollback(revision)) return null;
+  return registryNamesOf(openPlan(await readBlob(tx, current.digest), { trusted: true }).plan);
 }
 
 function impossible(message: string): RollbackResult {

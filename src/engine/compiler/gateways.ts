@@ -9,18 +9,23 @@ import {
   UNKNOWN_OPERATION_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
 import { parseHeaderValue } from '../../rules/model/header-values.ts';
+import type { RegistryNames } from '../../rules/model/registry/registry.ts';
 import { upstreamEntries } from '../../rules/model/rules/gateway.ts';
 import type { HeaderEntry } from '../../rules/model/rules/headers.ts';
 import type { CorsSettings, GatewayOperation, GatewayRule } from '../../rules/model/types.ts';
 import {
   CORS,
   decodeString,
+  FLAG,
   GATEWAY_FIELDS,
   GATEWAY_OPTIONS,
   KEY_SOURCE,
+  META,
   NONE,
   OPERATION,
   type Plan,
+  SLOT,
+  typeNumber,
 } from '../plan/layout.ts';
 import { gatewayBase, type PlanDraft, placeString, placeWords } from './draft.ts';
 import { placeChanges, printChanges } from './header-changes.ts';
@@ -101,6 +106,21 @@ function operationRow(draft: PlanDraft, operation: GatewayOperation): readonly n
     auth === 'none' ? 1 : 0,
     OPERATION_SOURCES.indexOf(source),
   ];
+}
+
+/** The usage plans and token issuers that gateways of a plan name. */
+export function registryNamesOf(plan: Plan): RegistryNames {
+  const { meta, slots, words } = plan;
+  const [usage_plans, token_issuers] = [new Set<string>(), new Set<string>()];
+  for (let slot = 0; slot < meta[META.slots]!; slot++) {
+    const row = slot * SLOT.size;
+    if ((slots[row + SLOT.flags]! & FLAG.type) !== typeNumber('gateway')) continue;
+    const at = slots[row + SLOT.fields]!;
+    const usagePlan = decodeString(plan, words[at + GATEWAY_FIELDS.plan]!);
+    if (usagePlan !== '') usage_plans.add(usagePlan);
+    for (const issuer of textsAt(plan, words[at + GATEWAY_FIELDS.issuers]!)) token_issuers.add(issuer);
+  }
+  return { usage_plans, token_issuers };
 }
 
 /** The fields of a gateway, printed. */

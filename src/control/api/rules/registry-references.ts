@@ -9,6 +9,7 @@ import {
 } from '../../../rules/model/registry-references.ts';
 import { createReport } from '../../../rules/model/report.ts';
 import type { Rule } from '../../../rules/model/types.ts';
+import { namesOfRollback } from '../../publishing/republish.ts';
 import type { RuleRow } from '../../store/tables/rules.ts';
 import { wrongInput } from '../operation/read-request.ts';
 import { conflict } from '../operation/refusal.ts';
@@ -57,7 +58,7 @@ function referencesIn(row: Pick<RuleRow, 'body'>): readonly RegistryReference[] 
 
 /**
  * Checks that no gateway names the object, which is about to lose its name: neither as it is stored nor as nodes run it, which
- * differ while a draft waits. @throws Refusal 409
+ * differ while a draft waits or a rollback is current. @throws Refusal 409
  */
 export async function judgeNamed(
   { tx, domain }: Writing,
@@ -70,10 +71,27 @@ export async function judgeNamed(
   const naming = (row: Pick<RuleRow, 'body'>): boolean =>
     row.body.includes(text) && referencesIn(row).some((named) => named.kind === kind && named.name === name);
   const ids = [...stored, ...beside].filter(naming).map(({ id }) => id);
-  if (ids.length === 0) return;
+  if (ids.length === 0) return judgeNamedByRollback({ tx, domain }, { kind, name });
   const users = [...new Set(ids)].sort((a, b) => a - b).map((id) => `gateway/${id}`);
-  const [what, other] = kind === 'usage_plan' ? ['usage plan', 'plan'] : ['token issuer', 'issuer'];
+  const other = kind === 'usage_plan' ? 'plan' : 'issuer';
   throw conflict(
-    `the ${what} is in use by the gateways ${namesText(users)}; let them name another ${other} first, and publish that`,
+    `the ${textOf(kind)} is in use by the gateways ${namesText(users)}; let them name another ${other} first, and publish that`,
   );
+}
+
+/** The same of the gateways that nodes run while a rollback is current. @throws Refusal 409 */
+async function judgeNamedByRollback(
+  { tx, domain }: Pick<Writing, 'tx' | 'domain'>,
+  { kind, name }: Pick<RegistryReference, 'kind' | 'name'>,
+): Promise<void> {
+  const named = await namesOfRollback(tx, domain);
+  const names = kind === 'usage_plan' ? named?.usage_plans : named?.token_issuers;
+  if (names?.has(name) !== true) return;
+  throw conflict(
+    `the ${textOf(kind)} is in use by gateways of the rollback that is current; publish the rules first`,
+  );
+}
+
+function textOf(kind: RegistryReference['kind']): string {
+  return kind === 'usage_plan' ? 'usage plan' : 'token issuer';
 }
