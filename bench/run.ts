@@ -20,6 +20,7 @@ import { run as domains } from './domains.ts';
 import { run as doors } from './doors.ts';
 import { run as feed } from './feed.ts';
 import { run as floor } from './floor.ts';
+import { run as gateways } from './gateways.ts';
 import { run as growth } from './growth.ts';
 import { run as largeDomain } from './large-domain.ts';
 import { run as linear } from './linear.ts';
@@ -46,6 +47,7 @@ const GROUPS: Readonly<Record<string, BenchGroup>> = {
   growth,
   conditions,
   lists,
+  gateways,
   floor,
   linear,
   adversarial,

@@ -12,11 +12,13 @@ export interface Written {
   readonly rules: readonly WrittenRule[];
   /** Lists that the rules may name. Default: none. */
   readonly lists?: readonly EntryList[];
+  /** Consumers, usage plans and token issuers that gateways refer to. Default: none. */
+  readonly registry?: Readonly<Record<string, readonly object[]>>;
 }
 
 /** Numbers the rules in their order, from 1, and reads the whole. */
 export function ruleSetOf(written: Written): RuleSet {
-  const { lists = [] } = written;
+  const { lists = [], registry } = written;
   const input = {
     domain: { name: written.domain, status: 'active' },
     records: written.records.map((name, index) => ({
@@ -27,6 +29,7 @@ export function ruleSetOf(written: Written): RuleSet {
       proxied: true,
     })),
     rules: written.rules.map((rule, index) => ({ id: index + 1, priority: 100, ...rule })),
+    ...(registry === undefined ? {} : { registry }),
   };
   const parsed = parseRuleSet(input, { lists });
   if (!parsed.ok)
