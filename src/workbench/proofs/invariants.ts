@@ -5,15 +5,28 @@
  *
  * The filters of an invariant are compiled as rules of a second plan, so they are boxes of the same space. Each outcome has
  * its sources: the rules with that effect, the challenge of a record, the edge's own answers, and the end of all phases. A
- * source that no request of the box comes to is covered by what ends requests before it; that is one question each.
+ * source that no request of the box comes to is covered by what ends requests before it; that is one question each, or one for each
+ * cell of a gateway, since what a gateway does depends on credentials (`gateway-questions.ts`).
  */
+
+import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { compile } from '../../engine/compiler/compile.ts';
 import type { Action, Decision } from '../../engine/evaluator/decision.ts';
 import { findGroup } from '../../engine/evaluator/loaded.ts';
 import { GROUP, META, NONE } from '../../engine/plan/layout.ts';
 import { seal } from '../../engine/plan/seal.ts';
 import type { Invariant } from '../../rules/model/invariant.ts';
+import { EMPTY_REGISTRY } from '../../rules/model/registry/registry.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
+import { type Credentials, credentialsFor, credentialWorld, identityOf } from './credentials.ts';
+import { divideGateways } from './gateway-cells.ts';
+import {
+  type CredentialQuestion,
+  type GatewaySpace,
+  placeGateways,
+  questionsAnswered,
+  questionsPast,
+} from './gateway-questions.ts';
 import { knownOf } from './rule-types.ts';
 import {
   commonBox,
@@ -90,6 +103,8 @@ interface Source {
   readonly needs: Breach['needs'];
   /** When requests of a box come to it; `null`: that is too complex for a proof. */
   situations(target: Box): readonly Situation[] | null;
+  /** Which requests of a situation it acts on, by their credentials. */
+  questions(placed: GatewaySpace, situation: Situation): readonly CredentialQuestion[];
   /** Whether it has acted, or would with the state that it needs. */
   acts(decision: Decision): boolean;
 }
@@ -100,6 +115,8 @@ interface Proving {
   /** The plan whose rules have the filters of the invariants, and the place of each. */
   readonly scopes: Subject;
   readonly sources: readonly Source[];
+  /** The gateways, with the credentials that an invariant means. */
+  placed(invariant: Invariant): GatewaySpace;
 }
 
 const [HOST, BOT] = [AXES.indexOf('host'), AXES.indexOf('bot')];
@@ -121,18 +138,40 @@ export function openInvariants(
   invariants: readonly Invariant[],
   sources: ListSources = {},
 ): (index: number, total: StepBudget) => InvariantResult {
-  const domain = compilable(ruleSet);
-  const rules = invariants.map(({ when }, index): Rule => ({ ...when, type: 'drop', id: index + 1 }));
-  if (!knowsLists({ ...domain, rules: [...domain.rules, ...rules] }, sources))
+  const domain = unexpired(compilable(ruleSet));
+  const meant = invariants.map(({ when }, index): Rule => ({ ...when, type: 'drop', id: index + 1 }));
+  if (!knowsLists({ ...domain, rules: [...domain.rules, ...meant] }, sources))
     return () => ({ kind: 'unknown', open: 'lists whose entries are not known' });
-  const subject = readSubject(seal(compile(domain).plan, { revision: 1 }), sources);
+  const { registry = EMPTY_REGISTRY } = domain;
+  if (!('consumers' in registry)) return () => ({ kind: 'unknown', open: 'the consumers of the domain' });
+  const gateways = domain.rules.filter((rule) => rule.type === 'gateway');
+  const divided = divideGateways(
+    gateways.filter(({ enabled, action_mode }) => enabled && action_mode === 'enforce'),
+  );
+  const options = { ...sources, judgesCredentials: true };
+  const subject = readSubject(seal(compile(domain).plan, { revision: 1 }), options);
   const { keys: _, ...rest } = domain;
+  const rules = [...meant, ...divided.rules];
   const scopes = readSubject(seal(compile({ ...rest, rules }).plan, { revision: 1 }), sources);
   const space = createSpace([subject.loaded, scopes.loaded], redirectExtras([subject]));
   if (space === null) return () => ({ kind: 'unknown', open: 'the filters of hosts' });
   const around: SubjectSpace = { space, subject, plan: 0, lists: new Map() };
-  const proving: Proving = { around, scopes, sources: sourcesOf(around) };
+  const proving: Proving = {
+    ...{ around, scopes, sources: sourcesOf(around) },
+    placed({ identity }) {
+      const world = credentialWorld(registry, gateways, identity);
+      return placeGateways(around, divided, { cells: scopes, plan: 1, world });
+    },
+  };
   return (index, total) => proveOne(proving, invariants[index]!, { id: index + 1, total });
+}
+
+/** The rule set in which no consumer expires: an invariant holds at any time before. */
+function unexpired(ruleSet: RuleSet): RuleSet {
+  const { registry } = ruleSet;
+  if (registry === undefined || !('consumers' in registry)) return ruleSet;
+  const consumers = registry.consumers.map((consumer) => ({ ...consumer, expires_at: null }));
+  return { ...ruleSet, registry: { ...registry, consumers } };
 }
 
 function proveOne(
@@ -141,6 +180,8 @@ function proveOne(
   { id, total }: { readonly id: number; readonly total: StepBudget },
 ): InvariantResult {
   const { around, sources } = proving;
+  const placed = proving.placed(invariant);
+  if (credentialsFor(placed.world, null).length === 0) return { kind: 'empty' };
   const target = meantBy(proving, invariant, id);
   if (target === null) return { kind: 'unknown', open: 'the paths of `when`' };
   const budget = shareOf(total, MAX_INVARIANT_STEPS);
@@ -150,7 +191,7 @@ function proveOne(
   let open: string | null = null;
   for (const source of sources) {
     if (!invariant.never.includes(source.action)) continue;
-    const found = askSource(around, source, target, budget);
+    const found = askSource(placed, source, target, budget);
     if (found === 'unknown') open ??= source.name;
     else if (found !== 'none') return { kind: 'broken', ...found };
   }
@@ -183,7 +224,7 @@ function atomsOfBot(
 
 /** Asks whether a request of the box comes to a source, and confirms it. */
 function askSource(
-  around: SubjectSpace,
+  placed: GatewaySpace,
   source: Source,
   target: Box,
   budget: StepBudget,
@@ -191,30 +232,50 @@ function askSource(
   const situations = source.situations(target);
   if (situations === null) return 'unknown';
   let isOpen = false;
-  for (const { target: box, blockers, count, within, outside, acme } of situations) {
-    if (isEmptyBox(box)) continue;
-    const query = { target: box, blockers: blockers.boxes, count, within, outside };
-    const found = findUncovered(query, around.space, budget);
-    if (found.kind === 'covered') continue;
-    const point = found.kind === 'point' ? witnessOf(found.point, around.space, acme) : null;
-    const breach = point === null ? null : confirm(around, source, point);
-    if (breach !== null) return breach;
-    isOpen = true;
+  for (const situation of situations) {
+    if (isEmptyBox(situation.target)) continue;
+    for (const question of source.questions(placed, situation)) {
+      const { space } = placed.around;
+      const found = findUncovered(question.query, space, budget);
+      if (found.kind === 'covered') continue;
+      const point = found.kind === 'point' ? witnessOf(found.point, space, question.acme) : null;
+      const breach = point === null ? null : confirm(placed.around, source, { ...question, point });
+      if (breach !== null) return breach;
+      isOpen = true;
+    }
   }
   return isOpen ? 'unknown' : 'none';
 }
 
-/** The breach that a witness shows; of a redirect maybe with another scheme or query. */
-function confirm({ subject }: SubjectSpace, source: Source, point: Witness): Breach | null {
+/** The breach that a witness shows with some of the credentials; of a redirect maybe with another scheme or query. */
+function confirm(
+  { subject }: SubjectSpace,
+  source: Source,
+  { point, credentials }: Pick<CredentialQuestion, 'credentials'> & { readonly point: Witness },
+): Breach | null {
   const { action, rule, needs } = source;
   const targets = rule?.type === 'redirect' ? [rule.target] : [];
-  for (const first of withUrls({ ...point, status: null }, targets)) {
-    const witness = changedUntil(first, subject, (changed) => tryDecision(subject, changed, source.acts));
-    if (witness === null) continue;
-    const { decision } = tryDecision(subject, witness, source.acts);
-    return { witness, action, rule, needs, decision };
+  for (const one of credentials) {
+    for (const first of withUrls({ ...point, status: null, ...identityPart(one) }, targets)) {
+      const witness = changedUntil(first, subject, (changed) => tryDecision(subject, changed, source.acts));
+      if (witness === null) continue;
+      const { decision } = tryDecision(subject, witness, source.acts);
+      return { witness, action, rule, needs, decision };
+    }
   }
   return null;
+}
+
+/** The identity of a witness; without credentials it has none. */
+function identityPart(credentials: Credentials): Pick<Witness, 'identity'> {
+  return credentials.consumer === null ? {} : { identity: identityOf(credentials) };
+}
+
+/** The questions of a source that acts before credentials are read. */
+function questionsOfAll({ world }: GatewaySpace, situation: Situation): readonly CredentialQuestion[] {
+  const { target, blockers, count, within, outside, acme } = situation;
+  const query = { target, blockers: blockers.boxes, count, within, outside };
+  return [{ query, acme, credentials: credentialsFor(world, null).slice(0, 1) }];
 }
 
 /** Every source of every outcome, the end of all phases first. */
@@ -225,18 +286,37 @@ function sourcesOf(around: SubjectSpace): readonly Source[] {
     rule: null,
     needs: null,
     situations: (target) => situationsAt(around, END, target),
+    questions: questionsPast,
     acts: ({ action }) => action === 'forward',
   };
   const rules = around.subject.rules.flatMap((rule): readonly Source[] => {
     const words = planRule(around.subject.loaded, rule.slot);
     const actions = rule.isDryRun ? [] : knownOf(rule.type).outcomes(words);
-    return actions.map((action) => sourceOfRule(around, rule, action));
+    return actions.flatMap((action) => sourcesOfRule(around, rule, action));
   });
   return [end, ...rules, ownAnswers(around), recordChallenges(around)];
 }
 
+function sourcesOfRule(around: SubjectSpace, rule: SubjectRule, action: Action): readonly Source[] {
+  const source = sourceOfRule(around, rule, action);
+  if (rule.type !== 'gateway') return [source];
+  return [
+    { ...source, questions: (placed, one) => questionsAnswered(placed, one, { rule, answer: 'refused' }) },
+    {
+      ...source,
+      needs: 'limit',
+      questions: (placed, one) => questionsAnswered(placed, one, { rule, answer: 'limited' }),
+      acts: ({ matches }) =>
+        matches.some(
+          ({ type, id, effect }) => type === 'gateway' && id === rule.ref.id && effect === 'admit',
+        ),
+    },
+  ];
+}
+
 function sourceOfRule(around: SubjectSpace, rule: SubjectRule, action: Action): Source {
   const { needs } = knownOf(rule.type);
+  const isBefore = RULE_TYPES.indexOf(rule.type) < RULE_TYPES.indexOf('gateway');
   const isRule = (ref: { readonly type: string; readonly id: number } | null): boolean =>
     ref !== null && ref.type === rule.ref.type && ref.id === rule.ref.id;
   return {
@@ -250,6 +330,7 @@ function sourceOfRule(around: SubjectSpace, rule: SubjectRule, action: Action): 
       // No challenge acts on the paths where challenges are solved (semantics §4).
       return action === 'challenge' ? (all?.filter(({ kind }) => kind !== 'own') ?? null) : all;
     },
+    questions: isBefore ? questionsOfAll : questionsPast,
     acts: (decision) =>
       needs === null ? decision.action === action && isRule(decision.rule) : decision.matches.some(isRule),
   };
@@ -273,6 +354,7 @@ function ownAnswers(around: SubjectSpace): Source {
     rule: null,
     needs: null,
     situations: (target) => situationsAt(around, place, target).filter(({ kind }) => kind === 'own'),
+    questions: questionsOfAll,
     acts: ({ action, rule }) => action === 'respond' && rule === null,
   };
 }
@@ -294,6 +376,7 @@ function recordChallenges(around: SubjectSpace): Source {
     needs: null,
     situations: (target) =>
       situationsAt(around, place, { ...target, sets: restricted(target.sets, challenged) }),
+    questions: questionsPast,
     acts: ({ action, rule }) => action === 'challenge' && rule?.type === 'record',
   };
 }
