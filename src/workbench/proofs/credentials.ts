@@ -124,9 +124,7 @@ export function isAdmitted(gateway: GatewayRule, cell: GatewayCell, credentials:
   if (kind !== 'operation' && gateway.on_unknown_operation === 'block') return false;
   if (isOpen(gateway, cell)) return true;
   const { consumer, scopes, verified } = credentials;
-  const kinds = kindsOf(gateway);
-  if (consumer === null) return false;
-  if (verified !== null && !kinds.every((one) => verified.includes(one))) return false;
+  if (consumer === null || !hasKinds(gateway, verified)) return false;
   const names = operation === null ? [] : [operation.operation_id, ...(operation.tags ?? [])];
   const isListed = names.some((name) => name !== undefined && consumer.acl.includes(name));
   if (consumer.acl.length > 0 && !isListed) return false;
@@ -147,6 +145,59 @@ export function withoutNeedless(
   const isMeant = wanted === null || [...own, ...needed].some((scope) => wanted.includes(scope));
   const added = isMeant ? [] : credentials.scopes.filter((scope) => wanted.includes(scope)).slice(0, 1);
   return { ...credentials, scopes: credentials.scopes.filter((one) => [...needed, ...added].includes(one)) };
+}
+
+/** Whether the valid kinds of credentials are those that the gateway requires. */
+function hasKinds(gateway: GatewayRule, verified: Credentials['verified']): boolean {
+  if (verified === null) return true;
+  const kinds = kindsOf(gateway);
+  const isValid = (kind: CredentialKind): boolean => verified.includes(kind);
+  return gateway.auth.require === 'all' ? kinds.every(isValid) : kinds.some(isValid);
+}
+
+/**
+ * Credentials that the gateway admits to a cell, so few that it admits no fewer: of each consumer that it or another domain may tell
+ * apart, with each kind that is enough, and the scopes of the operation. None at all if that is enough.
+ */
+export function leastCredentials(
+  { registry, scopes, names }: CredentialWorld,
+  { gateway, other }: { readonly gateway: GatewayRule; readonly other: Registry },
+  cell: GatewayCell,
+): readonly Credentials[] {
+  const none: Credentials = { consumer: null, scopes: [], verified: null };
+  if (isAdmitted(gateway, cell, none)) return [none];
+  const kinds = kindsOf(gateway);
+  const ways = gateway.auth.require === 'all' ? [kinds] : kinds.map((kind) => [kind]);
+  const distinct = new Map<string, Consumer>();
+  const told = (consumer: Consumer | undefined): unknown =>
+    consumer?.enabled === true && [
+      ...[consumer.acl.length > 0, consumer.acl.filter((entry) => names.has(entry))],
+      scopes.filter((scope) => consumer.scopes.includes(scope)),
+    ];
+  const others = new Map(other.consumers.map((consumer) => [consumer.username, consumer]));
+  for (const consumer of registry.consumers) {
+    if (!consumer.enabled) continue;
+    const kind = JSON.stringify([told(consumer), told(others.get(consumer.username))]);
+    if (!distinct.has(kind)) distinct.set(kind, consumer);
+  }
+  const needed = cell.operation?.scopes ?? [];
+  return [...distinct.values()].flatMap((consumer) =>
+    ways
+      .map((verified): Credentials => {
+        const missing = needed.filter((scope) => !consumer.scopes.includes(scope));
+        return { consumer, scopes: verified.includes('jwt') ? missing : [], verified };
+      })
+      .filter((credentials) => isAdmitted(gateway, cell, credentials)),
+  );
+}
+
+/** Credentials as a gateway of another domain reads them: kinds that it does not take, and consumers that it lacks, do not count. */
+export function readBy(gateway: GatewayRule, registry: Registry, credentials: Credentials): Credentials {
+  const taken = kindsOf(gateway).filter((kind) => credentials.verified?.includes(kind) !== false);
+  const { consumer: given } = credentials;
+  const own = registry.consumers.find(({ username, enabled }) => enabled && username === given?.username);
+  if (own === undefined || taken.length === 0) return { consumer: null, scopes: [], verified: null };
+  return { consumer: own, scopes: taken.includes('jwt') ? credentials.scopes : [], verified: taken };
 }
 
 /** Whether requests of a cell need no credentials. */

@@ -19,6 +19,7 @@ import type { DividedGateway, GatewayCell, GatewayCells } from './gateway-cells.
 import { commonBox, matchedBy, type Situation, type SubjectSpace } from './situations.ts';
 import { type Box, commonSets, isEmptyBox } from './space/boxes.ts';
 import type { CoverQuery } from './space/cover.ts';
+import type { Space } from './space/space.ts';
 import type { Subject, SubjectRule } from './subject.ts';
 
 /** A question, and credentials that its witness may have. */
@@ -30,7 +31,7 @@ export interface CredentialQuestion {
 }
 
 /** A gateway with its rule in a space. */
-interface PlacedGateway extends DividedGateway {
+export interface PlacedGateway extends DividedGateway {
   readonly rule: SubjectRule;
   /** The requests that its filters match; `null`: too complex. */
   readonly box: Box | null;
@@ -68,6 +69,7 @@ export function placeGateways(
 export function questionsPast(placed: GatewaySpace, situation: Situation): readonly CredentialQuestion[] {
   const { gateways, world } = placed;
   const free = question(placed, situation, {
+    within: [],
     without: situation.kind === 'ordinary' ? boxesOf(gateways) : [],
     credentials: credentialsFor(world, null),
   });
@@ -112,48 +114,62 @@ function questionsIn(
   situation: Situation,
   isAsked: (cell: GatewayCell, credentials: Credentials) => boolean,
 ): readonly CredentialQuestion[] {
-  const { world, gateways, filterOf } = placed;
+  const { world } = placed;
   const all = credentialsFor(world, gateway.gateway);
-  const earlier = boxesOf(gateways.slice(0, gateways.indexOf(gateway)));
   return gateway.cells.flatMap((cell) => {
     const asked = all.filter((one) => isAsked(cell, one));
     const credentials = asked.map((one) =>
       isAdmitted(gateway.gateway, cell, one) ? withoutNeedless(world, cell, one) : one,
     );
-    const own = cell.rule === null ? null : filterOf(cell.rule);
-    const others = cell.without.flatMap((rule) => filterOf(rule) ?? []);
-    const within = [gateway.box, own].filter((box) => box !== null);
-    return question(placed, situation, { within, without: [...earlier, ...others], credentials });
+    return question(placed, situation, { ...boxesOfCell(placed, gateway, cell), credentials });
   });
 }
 
-function boxesOf(gateways: readonly PlacedGateway[]): readonly Box[] {
+/** Boxes that requests are in, and boxes that they are not in. */
+export interface Bounds {
+  readonly within: readonly Box[];
+  readonly without: readonly Box[];
+}
+
+/** The requests of a cell: those that no earlier gateway takes. A filter that is too complex bounds nothing. */
+export function boxesOfCell(
+  { gateways, filterOf }: GatewaySpace,
+  gateway: PlacedGateway,
+  cell: GatewayCell,
+): Bounds {
+  const own = cell.rule === null ? null : filterOf(cell.rule);
+  const others = cell.without.flatMap((rule) => filterOf(rule) ?? []);
+  const earlier = boxesOf(gateways.slice(0, gateways.indexOf(gateway)));
+  return { within: [gateway.box, own].filter((box) => box !== null), without: [...earlier, ...others] };
+}
+
+/** The requests that the filters of gateways match; those that are too complex are left out. */
+export function boxesOf(gateways: readonly PlacedGateway[]): readonly Box[] {
   return gateways.flatMap(({ box }) => box ?? []);
+}
+
+/** A box narrowed to others; `null`: nothing is left. */
+export function narrowed(space: Space, target: Box, within: readonly Box[]): Box | null {
+  let left = target;
+  for (const box of within) {
+    const sets = commonSets(left.sets, box.sets);
+    if (isEmptyBox({ sets, paths: null })) return null;
+    // A box that is too complex to narrow has more requests than are asked about, and lacks none.
+    left = commonBox(space, left, box) ?? { sets, paths: left.paths };
+  }
+  return left;
 }
 
 /** The question of a situation in some boxes and outside of others; none without credentials. */
 function question(
   { around: { space } }: GatewaySpace,
   situation: Situation,
-  {
-    within = [],
-    without,
-    credentials,
-  }: {
-    readonly within?: readonly Box[];
-    readonly without: readonly Box[];
-    readonly credentials: readonly Credentials[];
-  },
+  { within, without, credentials }: Bounds & { readonly credentials: readonly Credentials[] },
 ): readonly CredentialQuestion[] {
   const { blockers, count, acme, outside } = situation;
   if (credentials.length === 0) return [];
-  let { target } = situation;
-  for (const box of within) {
-    const sets = commonSets(target.sets, box.sets);
-    if (isEmptyBox({ sets, paths: null })) return [];
-    // A box that is too complex to narrow has more requests than are asked about, and lacks none.
-    target = commonBox(space, target, box) ?? { sets, paths: target.paths };
-  }
+  const target = narrowed(space, situation.target, within);
+  if (target === null) return [];
   const all = [...blockers.boxes.slice(0, count), ...without];
   const query = { target, blockers: all, count: all.length, within: situation.within, outside };
   return [{ query, acme, credentials }];
