@@ -63,7 +63,7 @@ import {
   type Subject,
   type SubjectRule,
 } from './subject.ts';
-import { changedUntil, tryDecision, type Witness, withUrls, witnessOf } from './witness.ts';
+import { changedUntil, requestOf, tryDecision, type Witness, withUrls, witnessOf } from './witness.ts';
 
 /** Steps of all questions about one invariant; about a second. */
 export const MAX_INVARIANT_STEPS = 1_000_000;
@@ -188,10 +188,11 @@ function proveOne(
   const any = { target, blockers: [], count: 0, within: [], outside: [] };
   const some = findUncovered(any, around.space, budget);
   if (some.kind === 'covered') return { kind: 'empty' };
+  const asked: Asked = { placed, isMeant: (witness) => means(proving.scopes, witness, id) };
   let open: string | null = null;
   for (const source of sources) {
     if (!invariant.never.includes(source.action)) continue;
-    const found = askSource(placed, source, target, budget);
+    const found = askSource(asked, source, target, budget);
     if (found === 'unknown') open ??= source.name;
     else if (found !== 'none') return { kind: 'broken', ...found };
   }
@@ -222,9 +223,22 @@ function atomsOfBot(
   return atoms.filter((atom) => verified === null || bot.sample(atom)?.verified === verified);
 }
 
+/** Whether the filters of an invariant mean a request, by the evaluator. */
+function means({ evaluator, moment }: Subject, witness: Witness, id: number): boolean {
+  const { matches } = evaluator.evaluate(requestOf(witness, moment()));
+  return matches.some((match) => match.type === 'drop' && match.id === id);
+}
+
+/** What one invariant asks of every source. */
+interface Asked {
+  readonly placed: GatewaySpace;
+  /** A point may have values that no request has, and another URL is tried than that of the point. */
+  readonly isMeant: (witness: Witness) => boolean;
+}
+
 /** Asks whether a request of the box comes to a source, and confirms it. */
 function askSource(
-  placed: GatewaySpace,
+  { placed, isMeant }: Asked,
   source: Source,
   target: Box,
   budget: StepBudget,
@@ -239,7 +253,7 @@ function askSource(
       const found = findUncovered(question.query, space, budget);
       if (found.kind === 'covered') continue;
       const point = found.kind === 'point' ? witnessOf(found.point, space, question.acme) : null;
-      const breach = point === null ? null : confirm(placed.around, source, { ...question, point });
+      const breach = point === null ? null : confirm(placed.around, source, { ...question, point, isMeant });
       if (breach !== null) return breach;
       isOpen = true;
     }
@@ -251,14 +265,18 @@ function askSource(
 function confirm(
   { subject }: SubjectSpace,
   source: Source,
-  { point, credentials }: Pick<CredentialQuestion, 'credentials'> & { readonly point: Witness },
+  {
+    point,
+    credentials,
+    isMeant,
+  }: Pick<CredentialQuestion, 'credentials'> & Pick<Asked, 'isMeant'> & { readonly point: Witness },
 ): Breach | null {
   const { action, rule, needs } = source;
   const targets = rule?.type === 'redirect' ? [rule.target] : [];
   for (const one of credentials) {
     for (const first of withUrls({ ...point, status: null, ...identityPart(one) }, targets)) {
       const witness = changedUntil(first, subject, (changed) => tryDecision(subject, changed, source.acts));
-      if (witness === null) continue;
+      if (witness === null || !isMeant(witness)) continue;
       const { decision } = tryDecision(subject, witness, source.acts);
       return { witness, action, rule, needs, decision };
     }

@@ -86,6 +86,7 @@ describe('proveAdmissions', () => {
     ).toEqual([
       'after: PUT /v1/orders/mine: method_not_allowed null: PUT https://example.com/v1/orders/mine --consumer acme',
       'before: GET /v1/orders/{id}: method_not_allowed null: https://example.com/v1/orders/mine --consumer acme',
+      "before: GET /v1/orders/{id}: unknown_operation null: 'https://example.com/v1/orders/mine;' --consumer acme",
     ]);
   });
 
