@@ -1,6 +1,6 @@
 /**
  * Credentials of requests as proofs see them (semantics §15): whose they are and which scopes they have. In: a gateway, the registry,
- * the words of an invariant. Out: for each kind of credentials that the gateway may tell apart one that stands for it, and whether
+ * the words of an invariant. Out: for each kind of credentials that the gateway distinguishes one that stands for it, and whether
  * the gateway admits it.
  *
  * Any consumer may have a key and a token of each issuer, and no consumer is past its expiry: keys and time change without an edit of
@@ -63,7 +63,7 @@ export function kindsOf({ auth }: GatewayRule): readonly CredentialKind[] {
 }
 
 /**
- * Credentials that are meant, one for each kind that the gateway may tell apart, those without a consumer first. `null`: of requests
+ * Credentials that are meant, one for each kind that the gateway distinguishes, those without a consumer first. `null`: of requests
  * that no gateway reads credentials of, of which the first is enough.
  */
 export function credentialsFor(
@@ -156,8 +156,8 @@ function hasKinds(gateway: GatewayRule, verified: Credentials['verified']): bool
 }
 
 /**
- * Credentials that the gateway admits to a cell, so few that it admits no fewer: of each consumer that it or another domain may tell
- * apart, with each kind that is enough, and the scopes of the operation. None at all if that is enough.
+ * Credentials that the gateway admits to a cell, so few that it admits no fewer: of each consumer that it or another domain
+ * distinguishes, with each kind that is enough, and the scopes of the operation. None at all if that is enough.
  */
 export function leastCredentials(
   { registry, scopes, names }: CredentialWorld,
@@ -169,7 +169,7 @@ export function leastCredentials(
   const kinds = kindsOf(gateway);
   const ways = gateway.auth.require === 'all' ? [kinds] : kinds.map((kind) => [kind]);
   const distinct = new Map<string, Consumer>();
-  const told = (consumer: Consumer | undefined): unknown =>
+  const distinction = (consumer: Consumer | undefined): unknown =>
     consumer?.enabled === true && [
       ...[consumer.acl.length > 0, consumer.acl.filter((entry) => names.has(entry))],
       scopes.filter((scope) => consumer.scopes.includes(scope)),
@@ -177,7 +177,7 @@ export function leastCredentials(
   const others = new Map(other.consumers.map((consumer) => [consumer.username, consumer]));
   for (const consumer of registry.consumers) {
     if (!consumer.enabled) continue;
-    const kind = JSON.stringify([told(consumer), told(others.get(consumer.username))]);
+    const kind = JSON.stringify([distinction(consumer), distinction(others.get(consumer.username))]);
     if (!distinct.has(kind)) distinct.set(kind, consumer);
   }
   const needed = cell.operation?.scopes ?? [];

@@ -1,6 +1,6 @@
 /**
  * Questions about requests with credentials: which come past the gateways of a plan, and which a gateway answers (semantics §15).
- * In: a situation, which knows nothing of credentials. Out: questions about boxes, one for each cell of a gateway that may take the
+ * In: a situation, which is without credentials. Out: questions about boxes, one for each cell of a gateway that may take the
  * requests and one for those that none takes, each with the credentials with which a request of the box is as asked.
  *
  * A gateway takes a request whatever its credentials are, and credentials are free in every box. So a question with credentials is one
