@@ -23,6 +23,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Co
     schema: async () => (await import('./commands/schema.ts')).schemaCommand(),
     compile: async () => (await import('./commands/compile.ts')).compileCommand(),
     waf: async () => (await import('./commands/waf.ts')).wafCommand(),
+    gateway: async () => (await import('./commands/gateway.ts')).gatewayCommand(),
     'consumer-key': async () => (await import('./commands/consumer-key.ts')).consumerKeyCommand(),
   },
   'Run:': {

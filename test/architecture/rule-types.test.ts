@@ -29,6 +29,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'cli/open-signatures.ts': 'signatures are opened if a waf rule needs them',
   'cli/remote/remote-domain.ts': 'lists of error pages lack their HTML',
   'cli/simulate-options.ts': 'origins of a pool that are said to be down',
+  'cli/input/open-gateways.ts': 'an OpenAPI document is compared as a gateway',
   'control/accounts/entitlements.ts': 'a feature of plans that is for gateways alone',
   'control/accounts/tiers.ts': 'which types each tier sells',
   'control/api/routes/gateways.ts': 'operations and documents of gateways',
@@ -72,8 +73,11 @@ const OTHERS: Readonly<Record<string, string>> = {
   'workbench/proofs/changes.ts': "locations of redirects may be the request's own URL",
   'workbench/proofs/circles.ts': 'circles of redirects',
   'workbench/proofs/differences.ts': 'a rewrite may refuse a request; error pages depend on the status',
-  'workbench/proofs/invariants.ts':
-    "an invariant's filter is compiled as that of a drop rule; challenges of records follow captcha rules",
+  'workbench/proofs/gateway-cells.ts': 'a path of operations is filtered as that of a cache rule',
+  'workbench/proofs/gateway-changes.ts': 'what gateways of two rule sets admit',
+  'workbench/proofs/invariant-sources.ts':
+    'challenges of records follow captcha rules; what a gateway answers depends on credentials',
+  'workbench/proofs/invariants.ts': "an invariant's filter is compiled as that of a drop rule",
   'workbench/proofs/lint/empty-lists.ts': 'allowlists of drop rules',
   'workbench/proofs/lint/fields.ts': 'findings about fields of bot_route, cache and waf rules',
   'workbench/proofs/lint/filters.ts': 'which types protect a path',

@@ -4,17 +4,18 @@
  * `EDGEPLAN_INVARIANT_SETS` sets how many rule sets are tried.
  */
 import { expect, test } from 'vitest';
-import { ACTIONS } from '../../src/base/vocabulary/vocabulary.ts';
+import { ACTIONS, CREDENTIAL_KINDS, IDENTITY_FAILURES } from '../../src/base/vocabulary/vocabulary.ts';
 import { compile } from '../../src/engine/compiler/compile.ts';
 import { loadPlan } from '../../src/engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
 import { type Invariant, parseInvariants } from '../../src/rules/model/invariant.ts';
-import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
+import type { NamedEntries } from '../../src/rules/model/invariant-identity.ts';
+import type { Consumer, GatewayRule, Rule, RuleSet } from '../../src/rules/model/types.ts';
 import { type InvariantResult, proveInvariants } from '../../src/workbench/proofs/invariants.ts';
 import { requestOf } from '../../src/workbench/proofs/witness.ts';
 import { generateCase, type Random, seeded } from '../support/generate.ts';
-import { everyFourth } from '../support/generate-gateways.ts';
+import { NAMES, SCOPES, withGateways } from '../support/generate-gateways.ts';
 import { everyThird } from '../support/generate-lists.ts';
 import { sizeOf } from '../support/size.ts';
 
@@ -50,6 +51,13 @@ function listedIn(
   return member?.includes;
 }
 
+/** Paths of a gateway: all, and those of one operation. */
+function pathsOf({ base_path, operations }: GatewayRule): readonly unknown[] {
+  const base = base_path === '/' ? '' : base_path;
+  const whole = base === '' ? '/*' : [base, `${base}/*`];
+  return [whole, ...operations.map(({ path }) => `${base}${path.replace(/\{[^}]*\}/g, '*')}`)];
+}
+
 /** Some of the filters of a rule, so that invariants are about what rules are about; now and then a filter of its own. */
 function generateWhen(random: Random, rule: Rule): object {
   const when: Record<string, unknown> = {};
@@ -66,6 +74,7 @@ function generateWhen(random: Random, rule: Rule): object {
     if (rule.countries.length > 0 && random.chance(0.8))
       when['country'] = not(rule.countries, rule.country_match_type);
   } else if (random.chance(0.2)) when['ip'] = { not: ['198.51.100.0/24', '2001:db8::/32'] };
+  if (rule.type === 'gateway' && random.chance(0.8)) when['path'] = random.pick(pathsOf(rule));
   const { conditions = {} } = rule;
   for (const [word, member] of LIST_WORDS) {
     const given: object | undefined = conditions[member];
@@ -82,19 +91,79 @@ function generateWhen(random: Random, rule: Rule): object {
 }
 
 function generateInvariants(random: Random, { rules }: RuleSet): readonly Invariant[] {
+  const gateways = rules.filter((rule) => rule.type === 'gateway');
   const written = Array.from({ length: INVARIANTS }, (_, index) => {
     const claim = random.chance(0.7)
       ? { never: random.chance(0.6) ? 'forward' : [random.pick(ACTIONS), random.pick(ACTIONS)] }
       : { always: random.chance(0.5) ? 'block' : [random.pick(ACTIONS), random.pick(ACTIONS)] };
-    return { name: `invariant ${index}`, when: generateWhen(random, random.pick(rules)), ...claim };
+    const when = generateWhen(
+      random,
+      random.pick(random.chance(0.5) && gateways.length > 0 ? gateways : rules),
+    );
+    const identity = gateways.length > 0 ? identityWords(random) : {};
+    return { name: `invariant ${index}`, when: { ...when, ...identity }, ...claim };
   });
   const parsed = parseInvariants(written);
   if (!parsed.ok) throw new Error(JSON.stringify([written, parsed.diagnostics]));
   return parsed.invariants;
 }
 
+/** Words about credentials. */
+function identityWords(random: Random): object {
+  const named = (one: unknown): unknown => (random.chance(0.7) ? one : { not: one });
+  const consumer = random.pick<unknown>(['none', 'none', random.some(['none', ...NAMES], 3), ...NAMES]);
+  return {
+    ...(random.chance(0.5) ? { consumer: named(consumer) } : {}),
+    ...(random.chance(0.4) ? { scope: named(random.some(SCOPES, 2)) } : {}),
+  };
+}
+
+/** A rule set in which no consumer expires, as proofs take it. */
+function unexpired(ruleSet: RuleSet): RuleSet {
+  const { registry } = ruleSet;
+  if (registry === undefined || !('consumers' in registry)) return ruleSet;
+  const consumers = registry.consumers.map((one) => ({ ...one, expires_at: null }));
+  return { ...ruleSet, registry: { ...registry, consumers } };
+}
+
+function consumersOf({ registry }: RuleSet): readonly Consumer[] {
+  return registry !== undefined && 'consumers' in registry ? registry.consumers : [];
+}
+
+/** The request with credentials that its gateway may have verified. */
+function withCredentials(random: Random, request: EdgeRequest, gateway: GatewayRule | null): EdgeRequest {
+  const { identity: _, ...rest } = request;
+  if (random.chance(0.3)) return rest;
+  if (random.chance(0.1))
+    return { ...rest, identity: { consumer: null, failure: random.pick(IDENTITY_FAILURES) } };
+  const kinds = gateway === null ? [] : CREDENTIAL_KINDS.filter((kind) => gateway.auth[kind] !== undefined);
+  const takesTokens = kinds.length === 0 || kinds.includes('jwt');
+  return {
+    ...rest,
+    identity: {
+      consumer: random.pick(NAMES),
+      ...(kinds.length > 0 && random.chance(0.3) ? { verified: random.some(kinds, 2) } : {}),
+      ...(takesTokens && random.chance(0.7) ? { scopes: random.some(SCOPES, 3) } : {}),
+    },
+  };
+}
+
+/** Whether the credentials of a request are meant. */
+function meansIdentity({ identity: words }: Invariant, ruleSet: RuleSet, { identity }: EdgeRequest): boolean {
+  if (words === null) return true;
+  const consumer = consumersOf(ruleSet).find(
+    ({ username, enabled }) => enabled && username === identity?.consumer,
+  );
+  const scopes = consumer === undefined ? [] : [...consumer.scopes, ...(identity?.scopes ?? [])];
+  const fits = (given: readonly string[], { wanted, unwanted }: NamedEntries): boolean =>
+    (wanted === null || wanted.some((one) => given.includes(one))) &&
+    !unwanted.some((one) => given.includes(one));
+  return fits([consumer?.username ?? 'none'], words.consumers) && fits(scopes, words.scopes);
+}
+
 /** Whether an invariant is about a request, by the evaluator and not by the space of proofs. */
-function meaning(ruleSet: RuleSet, { when, bots }: Invariant): (request: EdgeRequest) => boolean {
+function meaning(ruleSet: RuleSet, invariant: Invariant): (request: EdgeRequest) => boolean {
+  const { when, bots } = invariant;
   const rules: Rule[] = [{ ...when, type: 'drop', id: 1 }];
   const evaluator = loadPlan(seal(compile({ ...serving(ruleSet), rules }).plan, { revision: 1 }));
   const isListed = (request: EdgeRequest): boolean =>
@@ -105,7 +174,9 @@ function meaning(ruleSet: RuleSet, { when, bots }: Invariant): (request: EdgeReq
       return (kind === '*' || bot.kind === kind) && (verified === null || bot.verified === verified);
     });
   return (request) =>
-    evaluator.evaluate(request).matches.length > 0 && (bots === null || isListed(request) !== bots.excludes);
+    evaluator.evaluate(request).matches.length > 0 &&
+    (bots === null || isListed(request) !== bots.excludes) &&
+    meansIdentity(invariant, ruleSet, request);
 }
 
 /** Whether a request breaks an invariant as the result claims. */
@@ -118,23 +189,40 @@ function shows(
   const { action, rule, needs } = result;
   const isRule = ({ type, id }: { type: string; id: number }): boolean =>
     type === rule?.type && id === rule.ref.id;
-  // A witness has no credentials: it shows what happens without them, or with those that its gateway admits.
-  return [false, true].some((admitsAll) => {
-    const decision = loadPlan(bytes, { admitsAll }).evaluate(request);
-    if (needs !== null) return decision.matches.some((match) => isRule(match) && match.mode === 'enforce');
-    return decision.action === action;
+  const decision = loadPlan(bytes).evaluate(request);
+  if (needs !== null) return decision.matches.some((match) => isRule(match) && match.mode === 'enforce');
+  return decision.action === action;
+}
+
+/** Requests with credentials as the gateway that takes each may have verified them. */
+function identified(
+  seed: number,
+  ruleSet: RuleSet,
+  requests: readonly EdgeRequest[],
+): readonly EdgeRequest[] {
+  const evaluator = loadPlan(seal(compile(serving(ruleSet)).plan, { revision: 1 }));
+  const random = seeded(seed + 91_000);
+  return requests.map((request) => {
+    const taken = evaluator
+      .evaluate(request)
+      .matches.find(({ type, mode }) => type === 'gateway' && mode === 'enforce');
+    const gateway = ruleSet.rules.find(({ type, id }) => type === 'gateway' && id === taken?.id);
+    return withCredentials(random, request, (gateway as GatewayRule | undefined) ?? null);
   });
 }
 
 test(`no request breaks a proved invariant of ${SETS} rule sets`, { timeout: 3_600_000 }, () => {
   const counts = { proved: 0, broken: 0, empty: 0, unknown: 0, meant: 0 };
   for (let seed = 1; seed <= SETS; seed++) {
-    const made = everyFourth(
-      generateCase(seed, REQUESTS, seed % 2 === 0 ? { answers: 0.3, conditions: { share: 0.5 } } : {}),
+    const plain = generateCase(
+      seed,
+      REQUESTS,
+      seed % 2 === 0 ? { answers: 0.3, conditions: { share: 0.5 } } : {},
     );
-    const { requests } = made;
-    const ruleSet = everyThird(seed, made.ruleSet);
+    const made = seed % 2 === 1 ? withGateways(seeded(seed), plain) : plain;
+    const ruleSet = unexpired(everyThird(seed, made.ruleSet));
     const evaluator = loadPlan(seal(compile(serving(ruleSet)).plan, { revision: 1 }));
+    const requests = seed % 2 === 1 ? identified(seed, ruleSet, made.requests) : made.requests;
     const actions = requests.map((request) => evaluator.evaluate(request).action);
     for (const { invariant, result } of proveInvariants(
       ruleSet,
@@ -142,7 +230,7 @@ test(`no request breaks a proved invariant of ${SETS} rule sets`, { timeout: 3_6
     )) {
       counts[result.kind]++;
       const isMeant = meaning(ruleSet, invariant);
-      const about = `seed ${seed}, ${invariant.claim} when ${JSON.stringify([invariant.when, invariant.bots])}`;
+      const about = `seed ${seed}, ${invariant.claim} when ${JSON.stringify([invariant.when, invariant.bots, invariant.identity])}`;
       if (process.env.SHOW && result.kind === 'unknown') console.log('unknown', about, result.open);
       if (result.kind === 'broken') {
         const request = requestOf(result.witness, Date.UTC(2100, 0, 1));

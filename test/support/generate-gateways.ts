@@ -59,10 +59,12 @@ const TEMPLATES = [
 ];
 
 const METHODS = ['GET', 'GET', 'GET', 'POST', 'POST', 'HEAD', 'PUT', 'get', 'OPTIONS'];
-const SCOPES = ['read', 'write', 'admin'];
+/** Scopes that generated operations require. */
+export const SCOPES = ['read', 'write', 'admin'];
 const TAGS = ['t1', 't2'];
 const OPERATION_IDS = ['list', 'show', 'make'];
-const NAMES = ['ann', 'bob', 'cyd', 'dee', 'eve'];
+/** Usernames of generated consumers. */
+export const NAMES = ['ann', 'bob', 'cyd', 'dee', 'eve'];
 const PLANS = ['gold', 'open', 'wide'];
 const ISSUERS = ['login', 'other'];
 const SOURCES = [

@@ -308,6 +308,14 @@ const WHEN_KEYS = {
   header: valueConditions('headers', 'header', { name: 'authorization', op: 'absent' }),
   query: valueConditions('query', 'query parameter', { name: 'debug', op: 'present' }),
   cookie: valueConditions('cookies', 'cookie', { name: 'session', op: 'absent' }),
+  consumer: filterSchema(
+    'consumers of gateways that valid credentials name; `none` is a request without any',
+    ['acme', { not: 'none' }],
+  ),
+  scope: filterSchema('scopes of the token or of the consumer, one of them; `not`: none of them', [
+    'orders:read',
+    { not: 'admin' },
+  ]),
 } as const satisfies Readonly<Record<(typeof WHEN_FIELDS)[number], JsonSchema>>;
 
 /** Keys of an invariant. */

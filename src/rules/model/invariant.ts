@@ -17,6 +17,7 @@ import {
   type ReadFilter,
   VALUE_WORDS,
 } from './invariant-conditions.ts';
+import { IDENTITY_WORDS, type IdentityWords, readIdentityWords } from './invariant-identity.ts';
 import { nearest } from './nearest.ts';
 import { type Parsed, parseRule } from './parse.ts';
 import { createReport, type Problem, type Report, unknownField } from './report.ts';
@@ -41,12 +42,19 @@ export interface Invariant {
   readonly when: StoredRule<DropRule>;
   /** The bots that are meant; `null`: any visitor. */
   readonly bots: { readonly listed: readonly BotEntry[]; readonly excludes: boolean } | null;
+  /** The credentials that are meant; `null`: any, and none. */
+  readonly identity: IdentityWords | null;
 }
 
 /** Fields of an invariant. */
 export const INVARIANT_FIELDS = ['name', 'when', 'never', 'always'] as const;
 /** Fields of `when`. */
-export const WHEN_FIELDS = ['host', 'path', 'ip', 'country', 'bot', ...LIST_WORDS, ...VALUE_WORDS] as const;
+export const WHEN_FIELDS = [
+  ...(['host', 'path', 'ip', 'country', 'bot'] as const),
+  ...LIST_WORDS,
+  ...VALUE_WORDS,
+  ...IDENTITY_WORDS,
+] as const;
 /** Fields of a filter that is a mapping. */
 export const FILTER_FIELDS = ['in', 'not'] as const;
 
@@ -173,7 +181,11 @@ function notAmong(value: unknown, known: readonly string[]): Problem {
   };
 }
 
-function readWhen(input: unknown, path: FieldPath, report: Report): Pick<Invariant, 'when' | 'bots'> | null {
+function readWhen(
+  input: unknown,
+  path: FieldPath,
+  report: Report,
+): Pick<Invariant, 'when' | 'bots' | 'identity'> | null {
   if (!isObject(input)) {
     const message = `must be a mapping with ${WHEN_FIELDS.map((name) => `\`${name}\``).join(', ')}`;
     report.add('error', path, { code: 'invalid_type', message, found: quoteValue(input) });
@@ -186,6 +198,7 @@ function readWhen(input: unknown, path: FieldPath, report: Report): Pick<Invaria
       : null;
   const filters = { host: read('host'), path: read('path'), ip: read('ip'), country: read('country') };
   const bots = readBots(read('bot'), report);
+  const identity = readIdentityWords({ consumer: read('consumer'), scope: read('scope') }, report);
   const words: ConditionWords = {
     ...{ method: read('method'), scheme: read('scheme'), asn: read('asn'), user_agent: read('user_agent') },
     ...{ header: input['header'], query: input['query'], cookie: input['cookie'] },
@@ -198,7 +211,7 @@ function readWhen(input: unknown, path: FieldPath, report: Report): Pick<Invaria
     report.add(severity, at, problem);
   }
   if (!parsed.ok) return null;
-  return { when: parsed.fields as StoredRule<DropRule>, bots };
+  return { when: parsed.fields as StoredRule<DropRule>, bots, identity };
 }
 
 type Filters = Readonly<Record<'host' | 'path' | 'ip' | 'country', ReadFilter | null>>;

@@ -410,7 +410,7 @@ function placeWithout({ subject }: Side, component: Component): Evaluated {
 }
 
 /** Requests of both situations; `null`: there are none of both kinds. */
-function joint(a: Situation, b: Situation): CoverQuery | null {
+export function joint(a: Situation, b: Situation): CoverQuery | null {
   if (a.kind !== b.kind) return null;
   const sets = commonSets(a.target.sets, b.target.sets);
   if (sets.some((set) => set !== null && set.length === 0)) return null;

@@ -5,38 +5,22 @@
  *
  * The filters of an invariant are compiled as rules of a second plan, so they are boxes of the same space. Each outcome has
  * its sources: the rules with that effect, the challenge of a record, the edge's own answers, and the end of all phases. A
- * source that no request of the box comes to is covered by what ends requests before it; that is one question each.
+ * source that no request of the box comes to is covered by what ends requests before it; that is one question each, or one for each
+ * cell of a gateway, since what a gateway does depends on credentials (`gateway-questions.ts`).
  */
+
 import { compile } from '../../engine/compiler/compile.ts';
 import type { Action, Decision } from '../../engine/evaluator/decision.ts';
-import { findGroup } from '../../engine/evaluator/loaded.ts';
-import { GROUP, META, NONE } from '../../engine/plan/layout.ts';
 import { seal } from '../../engine/plan/seal.ts';
 import type { Invariant } from '../../rules/model/invariant.ts';
+import { EMPTY_REGISTRY } from '../../rules/model/registry/registry.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
-import { knownOf } from './rule-types.ts';
-import {
-  commonBox,
-  END,
-  endedBy,
-  matchedBy,
-  placeAfter,
-  redirectExtras,
-  type Situation,
-  type SubjectSpace,
-  servedBox,
-  situationsAt,
-} from './situations.ts';
-import {
-  type AtomSet,
-  AXES,
-  atomSet,
-  type Box,
-  commonSets,
-  isEmptyBox,
-  restricted,
-  subtract,
-} from './space/boxes.ts';
+import { type Credentials, credentialsFor, credentialWorld, identityOf } from './credentials.ts';
+import { divideGateways } from './gateway-cells.ts';
+import { type CredentialQuestion, type GatewaySpace, placeGateways } from './gateway-questions.ts';
+import { type Source, sourcesOf } from './invariant-sources.ts';
+import { redirectExtras, type SubjectSpace, servedBox } from './situations.ts';
+import { AXES, atomSet, type Box, commonSets, isEmptyBox, restricted, subtract } from './space/boxes.ts';
 import { createBudget, MAX_TOTAL_STEPS, type StepBudget, shareOf } from './space/budget.ts';
 import { findUncovered } from './space/cover.ts';
 import { createSpace, type SpaceAxes } from './space/space.ts';
@@ -44,13 +28,11 @@ import {
   compilable,
   knowsLists,
   type ListSources,
-  nameOfRule,
-  planRule,
   readSubject,
   type Subject,
   type SubjectRule,
 } from './subject.ts';
-import { changedUntil, tryDecision, type Witness, withUrls, witnessOf } from './witness.ts';
+import { changedUntil, requestOf, tryDecision, type Witness, withUrls, witnessOf } from './witness.ts';
 
 /** Steps of all questions about one invariant; about a second. */
 export const MAX_INVARIANT_STEPS = 1_000_000;
@@ -82,27 +64,17 @@ export interface ProvedInvariant {
   readonly result: InvariantResult;
 }
 
-/** What can give a request an outcome. */
-interface Source {
-  readonly name: string;
-  readonly action: Action;
-  readonly rule: SubjectRule | null;
-  readonly needs: Breach['needs'];
-  /** When requests of a box come to it; `null`: that is too complex for a proof. */
-  situations(target: Box): readonly Situation[] | null;
-  /** Whether it has acted, or would with the state that it needs. */
-  acts(decision: Decision): boolean;
-}
-
 /** The rule set and the invariants in one space. */
 interface Proving {
   readonly around: SubjectSpace;
   /** The plan whose rules have the filters of the invariants, and the place of each. */
   readonly scopes: Subject;
   readonly sources: readonly Source[];
+  /** The gateways, with the credentials that an invariant means. */
+  placed(invariant: Invariant): GatewaySpace;
 }
 
-const [HOST, BOT] = [AXES.indexOf('host'), AXES.indexOf('bot')];
+const BOT = AXES.indexOf('bot');
 
 /** Proves or disproves every invariant. */
 export function proveInvariants(
@@ -121,18 +93,40 @@ export function openInvariants(
   invariants: readonly Invariant[],
   sources: ListSources = {},
 ): (index: number, total: StepBudget) => InvariantResult {
-  const domain = compilable(ruleSet);
-  const rules = invariants.map(({ when }, index): Rule => ({ ...when, type: 'drop', id: index + 1 }));
-  if (!knowsLists({ ...domain, rules: [...domain.rules, ...rules] }, sources))
+  const domain = unexpired(compilable(ruleSet));
+  const meant = invariants.map(({ when }, index): Rule => ({ ...when, type: 'drop', id: index + 1 }));
+  if (!knowsLists({ ...domain, rules: [...domain.rules, ...meant] }, sources))
     return () => ({ kind: 'unknown', open: 'lists whose entries are not known' });
-  const subject = readSubject(seal(compile(domain).plan, { revision: 1 }), sources);
+  const { registry = EMPTY_REGISTRY } = domain;
+  if (!('consumers' in registry)) return () => ({ kind: 'unknown', open: 'the consumers of the domain' });
+  const gateways = domain.rules.filter((rule) => rule.type === 'gateway');
+  const divided = divideGateways(
+    gateways.filter(({ enabled, action_mode }) => enabled && action_mode === 'enforce'),
+  );
+  const options = { ...sources, judgesCredentials: true };
+  const subject = readSubject(seal(compile(domain).plan, { revision: 1 }), options);
   const { keys: _, ...rest } = domain;
+  const rules = [...meant, ...divided.rules];
   const scopes = readSubject(seal(compile({ ...rest, rules }).plan, { revision: 1 }), sources);
   const space = createSpace([subject.loaded, scopes.loaded], redirectExtras([subject]));
   if (space === null) return () => ({ kind: 'unknown', open: 'the filters of hosts' });
   const around: SubjectSpace = { space, subject, plan: 0, lists: new Map() };
-  const proving: Proving = { around, scopes, sources: sourcesOf(around) };
+  const proving: Proving = {
+    ...{ around, scopes, sources: sourcesOf(around) },
+    placed({ identity }) {
+      const world = credentialWorld(registry, gateways, identity);
+      return placeGateways(around, divided, { cells: scopes, plan: 1, world });
+    },
+  };
   return (index, total) => proveOne(proving, invariants[index]!, { id: index + 1, total });
+}
+
+/** The rule set in which no consumer expires: an invariant holds at any time before. */
+function unexpired(ruleSet: RuleSet): RuleSet {
+  const { registry } = ruleSet;
+  if (registry === undefined || !('consumers' in registry)) return ruleSet;
+  const consumers = registry.consumers.map((consumer) => ({ ...consumer, expires_at: null }));
+  return { ...ruleSet, registry: { ...registry, consumers } };
 }
 
 function proveOne(
@@ -141,16 +135,19 @@ function proveOne(
   { id, total }: { readonly id: number; readonly total: StepBudget },
 ): InvariantResult {
   const { around, sources } = proving;
+  const placed = proving.placed(invariant);
+  if (credentialsFor(placed.world, null).length === 0) return { kind: 'empty' };
   const target = meantBy(proving, invariant, id);
   if (target === null) return { kind: 'unknown', open: 'the paths of `when`' };
   const budget = shareOf(total, MAX_INVARIANT_STEPS);
   const any = { target, blockers: [], count: 0, within: [], outside: [] };
   const some = findUncovered(any, around.space, budget);
   if (some.kind === 'covered') return { kind: 'empty' };
+  const asked: Asked = { placed, isMeant: (witness) => means(proving.scopes, witness, id) };
   let open: string | null = null;
   for (const source of sources) {
     if (!invariant.never.includes(source.action)) continue;
-    const found = askSource(around, source, target, budget);
+    const found = askSource(asked, source, target, budget);
     if (found === 'unknown') open ??= source.name;
     else if (found !== 'none') return { kind: 'broken', ...found };
   }
@@ -181,9 +178,22 @@ function atomsOfBot(
   return atoms.filter((atom) => verified === null || bot.sample(atom)?.verified === verified);
 }
 
+/** Whether the filters of an invariant mean a request, by the evaluator. */
+function means({ evaluator, moment }: Subject, witness: Witness, id: number): boolean {
+  const { matches } = evaluator.evaluate(requestOf(witness, moment()));
+  return matches.some((match) => match.type === 'drop' && match.id === id);
+}
+
+/** What one invariant asks of every source. */
+interface Asked {
+  readonly placed: GatewaySpace;
+  /** A point may have values that no request has, and another URL is tried than that of the point. */
+  readonly isMeant: (witness: Witness) => boolean;
+}
+
 /** Asks whether a request of the box comes to a source, and confirms it. */
 function askSource(
-  around: SubjectSpace,
+  { placed, isMeant }: Asked,
   source: Source,
   target: Box,
   budget: StepBudget,
@@ -191,123 +201,45 @@ function askSource(
   const situations = source.situations(target);
   if (situations === null) return 'unknown';
   let isOpen = false;
-  for (const { target: box, blockers, count, within, outside, acme } of situations) {
-    if (isEmptyBox(box)) continue;
-    const query = { target: box, blockers: blockers.boxes, count, within, outside };
-    const found = findUncovered(query, around.space, budget);
-    if (found.kind === 'covered') continue;
-    const point = found.kind === 'point' ? witnessOf(found.point, around.space, acme) : null;
-    const breach = point === null ? null : confirm(around, source, point);
-    if (breach !== null) return breach;
-    isOpen = true;
+  for (const situation of situations) {
+    if (isEmptyBox(situation.target)) continue;
+    for (const question of source.questions(placed, situation)) {
+      const { space } = placed.around;
+      const found = findUncovered(question.query, space, budget);
+      if (found.kind === 'covered') continue;
+      const point = found.kind === 'point' ? witnessOf(found.point, space, question.acme) : null;
+      const breach = point === null ? null : confirm(placed.around, source, { ...question, point, isMeant });
+      if (breach !== null) return breach;
+      isOpen = true;
+    }
   }
   return isOpen ? 'unknown' : 'none';
 }
 
-/** The breach that a witness shows; of a redirect maybe with another scheme or query. */
-function confirm({ subject }: SubjectSpace, source: Source, point: Witness): Breach | null {
+/** The breach that a witness shows with some of the credentials; of a redirect maybe with another scheme or query. */
+function confirm(
+  { subject }: SubjectSpace,
+  source: Source,
+  {
+    point,
+    credentials,
+    isMeant,
+  }: Pick<CredentialQuestion, 'credentials'> & Pick<Asked, 'isMeant'> & { readonly point: Witness },
+): Breach | null {
   const { action, rule, needs } = source;
   const targets = rule?.type === 'redirect' ? [rule.target] : [];
-  for (const first of withUrls({ ...point, status: null }, targets)) {
-    const witness = changedUntil(first, subject, (changed) => tryDecision(subject, changed, source.acts));
-    if (witness === null) continue;
-    const { decision } = tryDecision(subject, witness, source.acts);
-    return { witness, action, rule, needs, decision };
+  for (const one of credentials) {
+    for (const first of withUrls({ ...point, status: null, ...identityPart(one) }, targets)) {
+      const witness = changedUntil(first, subject, (changed) => tryDecision(subject, changed, source.acts));
+      if (witness === null || !isMeant(witness)) continue;
+      const { decision } = tryDecision(subject, witness, source.acts);
+      return { witness, action, rule, needs, decision };
+    }
   }
   return null;
 }
 
-/** Every source of every outcome, the end of all phases first. */
-function sourcesOf(around: SubjectSpace): readonly Source[] {
-  const end: Source = {
-    name: 'the end of all phases',
-    action: 'forward',
-    rule: null,
-    needs: null,
-    situations: (target) => situationsAt(around, END, target),
-    acts: ({ action }) => action === 'forward',
-  };
-  const rules = around.subject.rules.flatMap((rule): readonly Source[] => {
-    const words = planRule(around.subject.loaded, rule.slot);
-    const actions = rule.isDryRun ? [] : knownOf(rule.type).outcomes(words);
-    return actions.map((action) => sourceOfRule(around, rule, action));
-  });
-  return [end, ...rules, ownAnswers(around), recordChallenges(around)];
-}
-
-function sourceOfRule(around: SubjectSpace, rule: SubjectRule, action: Action): Source {
-  const { needs } = knownOf(rule.type);
-  const isRule = (ref: { readonly type: string; readonly id: number } | null): boolean =>
-    ref !== null && ref.type === rule.ref.type && ref.id === rule.ref.id;
-  return {
-    name: nameOfRule(rule),
-    action,
-    rule,
-    needs,
-    situations(target) {
-      const boxes = actingBoxes(around, rule, target);
-      const all = boxes?.flatMap((box) => situationsAt(around, rule, box)) ?? null;
-      // No challenge acts on the paths where challenges are solved (semantics §4).
-      return action === 'challenge' ? (all?.filter(({ kind }) => kind !== 'own') ?? null) : all;
-    },
-    acts: (decision) =>
-      needs === null ? decision.action === action && isRule(decision.rule) : decision.matches.some(isRule),
-  };
-}
-
-/** The boxes in which a rule may act, those in which it acts for certain first; `null`: too complex. */
-function actingBoxes(around: SubjectSpace, rule: SubjectRule, target: Box): readonly Box[] | null {
-  const matched = matchedBy(around, rule);
-  if (matched === null) return null;
-  const boxes = rule.type === 'redirect' ? [...endedBy(around, rule), matched] : [matched];
-  const common = boxes.map((box) => commonBox(around.space, target, box));
-  return common.every((box) => box !== null) ? common : null;
-}
-
-/** The edge's own paths, which it answers after the rate limits (semantics §4). */
-function ownAnswers(around: SubjectSpace): Source {
-  const place = placeAfter(around.subject, 'rate_limit');
-  return {
-    name: "the edge's own paths",
-    action: 'respond',
-    rule: null,
-    needs: null,
-    situations: (target) => situationsAt(around, place, target).filter(({ kind }) => kind === 'own'),
-    acts: ({ action, rule }) => action === 'respond' && rule === null,
-  };
-}
-
-/** Challenges of records, where no captcha rule acts (semantics §4). */
-function recordChallenges(around: SubjectSpace): Source {
-  const { space, subject } = around;
-  const place = placeAfter(around.subject, 'captcha');
-  const visitors = subtract(space.axes.bot.all, space.axes.bot.crawlers);
-  const hosts = challengedHosts(around);
-  const challenged = [
-    { axis: HOST, set: hosts },
-    { axis: BOT, set: visitors },
-  ];
-  return {
-    name: `the challenges of the records of ${subject.domain}`,
-    action: 'challenge',
-    rule: null,
-    needs: null,
-    situations: (target) =>
-      situationsAt(around, place, { ...target, sets: restricted(target.sets, challenged) }),
-    acts: ({ action, rule }) => action === 'challenge' && rule?.type === 'record',
-  };
-}
-
-/** The hosts with a record that challenges. */
-function challengedHosts({ space, subject: { loaded } }: SubjectSpace): AtomSet {
-  const { host } = space.axes;
-  const atoms = Array.from({ length: host.all[1]! }, (_, atom) => atom);
-  return atomSet(
-    atoms.filter((atom) => {
-      const group = findGroup(loaded, host.sample(atom));
-      if (group === NONE) return false;
-      const { words, meta } = loaded.plan;
-      return words[words[meta[META.groups]! + group]! + GROUP.captcha] !== 0;
-    }),
-  );
+/** The identity of a witness; without credentials it has none. */
+function identityPart(credentials: Credentials): Pick<Witness, 'identity'> {
+  return credentials.consumer === null ? {} : { identity: identityOf(credentials) };
 }

@@ -70,12 +70,14 @@ export interface ReadSubjectOptions {
   readonly trusted?: boolean;
   /** The lists that the plan names by digest; absent: it names none. */
   readonly lists?: FindList;
+  /** Gateways judge the credentials of requests. Default: they admit every request that they take. */
+  readonly judgesCredentials?: boolean;
 }
 
 /** Reads the plan in sealed bytes. @throws PlanFault */
 export function readSubject(
   bytes: Uint8Array,
-  { trusted = false, lists = () => null }: ReadSubjectOptions = {},
+  { trusted = false, lists = () => null, judgesCredentials = false }: ReadSubjectOptions = {},
 ): Subject {
   const { plan, revision } = openPlan(bytes, { trusted });
   const loaded = createLoaded(plan, revision, {
@@ -87,7 +89,7 @@ export function readSubject(
     (rule): rule is SubjectRule => rule !== null,
   );
   const counters = createCounters({ random: () => 0.5 });
-  const evaluator = loadPlan(bytes, { trusted: true, lists, counters, admitsAll: true });
+  const evaluator = loadPlan(bytes, { trusted: true, lists, counters, admitsAll: !judgesCredentials });
   const byName = new Map(rules.map((rule) => [`${rule.type}/${rule.ref.id}`, rule]));
   let moments = 0;
   return {

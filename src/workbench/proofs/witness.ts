@@ -3,7 +3,7 @@ import { encodeCapture } from '../../base/octets/octets.ts';
 import type { Action, Decision, RuleRef } from '../../engine/evaluator/decision.ts';
 import { refText } from '../../engine/evaluator/identity.ts';
 import { splitReference } from '../../engine/evaluator/phases/redirect.ts';
-import type { EdgeRequest } from '../../engine/evaluator/request.ts';
+import type { EdgeRequest, RequestIdentity } from '../../engine/evaluator/request.ts';
 import { acceptsLetters } from './space/automaton.ts';
 import { AXES, type Axis } from './space/boxes.ts';
 import type { Point } from './space/cover.ts';
@@ -26,6 +26,8 @@ export interface Witness {
   readonly ja4h: string | null;
   /** Challenges that the visitor has solved. */
   readonly cleared: readonly string[];
+  /** What its credentials prove; absent: it has none. */
+  readonly identity?: RequestIdentity;
   /** The status of the response, if the claim is about error pages. */
   readonly status: number | null;
 }
@@ -93,7 +95,7 @@ export function hostOfWitness({ url }: Witness): string {
 
 /** The request that the evaluator takes. `now`: milliseconds. */
 export function requestOf(witness: Witness, now: number): EdgeRequest {
-  const { method, url, headers, ip, country, asn, bot, ja4, ja4h, cleared } = witness;
+  const { method, url, headers, ip, country, asn, bot, ja4, ja4h, cleared, identity } = witness;
   const start = url.indexOf('://') + 3;
   return {
     scheme: url.slice(0, start - 3),
@@ -104,6 +106,7 @@ export function requestOf(witness: Witness, now: number): EdgeRequest {
     bot,
     now,
     cleared,
+    ...(identity === undefined ? {} : { identity }),
     ...(ip === null ? {} : { ip }),
     ...(country === null ? {} : { country }),
     ...(asn === null ? {} : { asn }),

@@ -148,7 +148,7 @@ function sideDocument({ action, status, location }: Decision, rule: SubjectRule 
 
 /** The request as operands and options of `edgeplan simulate`. */
 export function witnessText(witness: Witness): string {
-  const { method, url, headers, ip, country, asn, bot, ja4, ja4h, cleared, status } = witness;
+  const { method, url, headers, ip, country, asn, bot, ja4, ja4h, cleared, identity, status } = witness;
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value].flat().map((line) => ['--header', `${name}: ${line}`] as const),
   );
@@ -163,6 +163,8 @@ export function witnessText(witness: Witness): string {
     ['--ja4', ja4],
     ['--ja4h', ja4h],
     ...cleared.map((one) => ['--cleared', one] as const),
+    ['--consumer', identity?.consumer ?? null],
+    ...(identity?.scopes ?? []).map((scope) => ['--scope', scope] as const),
   ];
   const words = options.flatMap(([name, value]) => (value === null ? [] : [name, shellWord(value)]));
   const verb = method === 'GET' ? [] : [method];

@@ -30,7 +30,8 @@ export function username(): z.ZodString {
   });
 }
 
-function judgeUsername(name: string): Problem | null {
+/** What is wrong with a username; `null`: nothing. */
+export function judgeUsername(name: string): Problem | null {
   if (name.length <= MAX_REGISTRY_NAME && /^[A-Za-z0-9][A-Za-z0-9._@-]*$/.test(name)) return null;
   const message = `must be at most ${MAX_REGISTRY_NAME} ASCII letters, digits, \`.\`, \`_\`, \`@\` and \`-\`, the first a letter or digit`;
   return { code: 'invalid_name', message };

@@ -3,6 +3,7 @@ import { parseInvariants } from '../../../../src/rules/model/invariant.ts';
 import { parseRuleSet } from '../../../../src/rules/model/parse.ts';
 import { type InvariantResult, proveInvariants } from '../../../../src/workbench/proofs/invariants.ts';
 import { breachText } from '../../../../src/workbench/rule-tests/run.ts';
+import { witnessText } from '../../../../src/workbench/simulation/render-changes.ts';
 
 const RECORDS = [
   { id: 1, name: '@', type: 'A', destination: '198.51.100.1', proxied: true },
@@ -171,5 +172,155 @@ describe('mistakes', () => {
     [Array.from({ length: 101 }, (_, at) => ({ name: `${at}`, never: 'block' })), 'too many', 'too_many '],
   ])('%#: %2$s', (input, _, expected) => {
     expect(codes(input)).toContain(expected);
+  });
+});
+
+const REGISTRY = {
+  consumers: [
+    { username: 'acme' },
+    { username: 'reports', acl: ['listOrders'], scopes: ['read'] },
+    { username: 'former', enabled: false, scopes: ['read', 'admin'] },
+  ],
+  usage_plans: [{ name: 'slow', throttle: { rate: 1, burst: 0 } }],
+  token_issuers: [
+    { name: 'login', issuer: 'https://login.test/', audiences: ['api'], jwks_url: 'https://login.test/keys' },
+  ],
+};
+const KEYS = { api_key: { sources: [{ in: 'header', name: 'X-Api-Key' }] } };
+const API = {
+  type: 'gateway',
+  base_path: '/v1',
+  auth: { ...KEYS, jwt: { issuers: ['login'] } },
+  operations: [
+    { operation_id: 'listOrders', methods: ['GET'], path: '/orders', scopes: ['read'] },
+    { operation_id: 'dropOrder', methods: ['DELETE'], path: '/orders/{id}', scopes: ['admin'] },
+    { operation_id: 'showOrder', methods: ['GET'], path: '/orders/{id}' },
+  ],
+};
+const V1 = ['/v1', '/v1/*'];
+
+/** The outcome of an invariant about gateways, with the credentials of the witness. */
+function summaryOf(rules: readonly object[], invariant: object): string {
+  const numbered = rules.map((rule, index) => ({ id: index + 1, ...rule }));
+  const parsed = parseRuleSet({
+    ...{ domain: { name: 'example.com' }, records: RECORDS, rules: numbered },
+    registry: REGISTRY,
+  });
+  const read = parseInvariants([{ name: 'it holds', ...invariant }]);
+  if (!parsed.ok || !read.ok) throw new Error(JSON.stringify([parsed.diagnostics, read.diagnostics]));
+  const { result } = proveInvariants(parsed.ruleSet, read.invariants)[0]!;
+  return result.kind === 'broken'
+    ? `${witnessText({ ...result.witness, ip: null })}: ${breachText(result)}`
+    : result.kind;
+}
+
+describe('consumer: none, never forward', () => {
+  const ANONYMOUS = { when: { path: V1, consumer: 'none' }, never: 'forward' };
+
+  test('is proved where every operation requires credentials', () => {
+    expect(summaryOf([API], ANONYMOUS)).toBe('proved');
+    expect(summaryOf([{ ...API, operations: [] }], ANONYMOUS)).toBe('proved');
+    expect(summaryOf([{ ...API, on_unknown_operation: 'log' }], ANONYMOUS)).toBe('proved');
+  });
+
+  test('is broken by an operation without credentials, with a request of it', () => {
+    const open = { methods: ['GET'], path: '/health', auth: 'none' };
+    const operations = [...API.operations, open];
+    expect(summaryOf([{ ...API, operations }], ANONYMOUS)).toMatch(/^https:\S+\/v1\/health: forward/);
+    const drop = { type: 'drop', path_includes: ['/v1/health'] };
+    expect(summaryOf([{ ...API, operations }, drop], ANONYMOUS)).toBe('proved');
+  });
+
+  test('is broken by a gateway in dry run, one that requires nothing, and by requests beside the gateway', () => {
+    expect(summaryOf([{ ...API, action_mode: 'dry_run' }], ANONYMOUS)).toMatch(/\/v1\S*: forward/);
+    const open = { ...API, operations: API.operations.slice(2), auth: { ...KEYS, require: 'none' } };
+    expect(summaryOf([open], ANONYMOUS)).toMatch(/\/v1\/orders\/\S+: forward/);
+    expect(summaryOf([open], { when: { path: '/v1/orders', consumer: 'none' }, never: 'forward' })).toBe(
+      'proved',
+    );
+    const wider = { when: { path: '/v1*', consumer: 'none' }, never: 'forward' };
+    expect(summaryOf([API], wider)).toMatch(/\/v1[^/\s]+: forward/);
+  });
+
+  test('is proved of HEAD as of GET, and broken where HEAD alone needs no credentials', () => {
+    const head = { methods: ['HEAD'], path: '/orders', auth: 'none' };
+    expect(summaryOf([API], { ...ANONYMOUS, when: { ...ANONYMOUS.when, method: 'HEAD' } })).toBe('proved');
+    expect(summaryOf([{ ...API, operations: [...API.operations, head] }], ANONYMOUS)).toMatch(
+      /^HEAD \S+\/v1\/orders: forward/,
+    );
+  });
+
+  test('reads the gateway of the longest base path', () => {
+    const inner = { ...API, base_path: '/v1/open', auth: { ...KEYS, require: 'none' }, operations: [] };
+    expect(summaryOf([API, inner], ANONYMOUS)).toMatch(/\/v1\/open\S*: forward/);
+    const outer = { ...API, base_path: '/', auth: { ...KEYS, require: 'none' }, operations: [] };
+    expect(summaryOf([API, outer], ANONYMOUS)).toBe('proved');
+  });
+});
+
+describe('scope, never forward', () => {
+  const DELETE = { path: V1, method: 'DELETE', scope: { not: 'admin' } };
+
+  test('is proved where the operation requires the scope', () => {
+    expect(summaryOf([API], { when: DELETE, never: 'forward' })).toBe('proved');
+  });
+
+  test('is broken by an operation with another scope, by a consumer whose token has that one', () => {
+    expect(summaryOf([API], { when: { path: V1, scope: { not: 'admin' } }, never: 'forward' })).toBe(
+      'https://example.com/v1/orders --consumer acme --scope read: forward to 198.51.100.1',
+    );
+    expect(summaryOf([API], { when: { path: V1, scope: 'admin' }, never: 'respond' })).toMatch(
+      / respond 40\d/,
+    );
+  });
+
+  test('counts scopes of tokens only where the gateway takes tokens', () => {
+    const keysOnly = { ...API, auth: KEYS };
+    expect(summaryOf([keysOnly], { when: { path: '/v1/*', method: 'DELETE' }, never: 'forward' })).toBe(
+      'proved',
+    );
+    expect(summaryOf([API], { when: { path: '/v1/*', method: 'DELETE' }, never: 'forward' })).toMatch(
+      /^DELETE \S+ --consumer acme --scope admin: forward/,
+    );
+  });
+});
+
+describe('consumer', () => {
+  test('reads the acl: a consumer that may list does not come to other operations', () => {
+    const elsewhere = { path: { in: '/v1/*', not: '/v1/orders' }, consumer: 'reports' };
+    expect(summaryOf([API], { when: elsewhere, never: 'forward' })).toBe('proved');
+    expect(summaryOf([API], { when: { path: '/v1/orders', consumer: 'reports' }, never: 'forward' })).toMatch(
+      /--consumer reports: forward/,
+    );
+  });
+
+  test('means no request where the consumer is disabled, or not in the registry', () => {
+    expect(summaryOf([API], { when: { path: V1, consumer: 'former' }, never: 'forward' })).toBe('empty');
+    expect(summaryOf([API], { when: { path: V1, consumer: 'nobody' }, never: 'forward' })).toBe('empty');
+  });
+
+  test('may be over its usage plan', () => {
+    const all = { ...API, operations: [] };
+    const acme = { when: { path: V1, consumer: 'acme' }, never: 'respond' };
+    expect(summaryOf([all], acme)).toBe('proved');
+    expect(summaryOf([{ ...all, default_plan: 'slow' }], acme)).toMatch(
+      /: respond by gateway\/1, once its limit is exceeded$/,
+    );
+  });
+
+  test('gets no operation whose path with parameters is another one without them', () => {
+    const listing = { when: { path: '/v1/orders', method: 'GET', consumer: 'reports' }, never: 'respond' };
+    expect(summaryOf([API], listing)).toMatch(/^'\S+\/v1;\/orders' .*: respond 404 by gateway\/1$/);
+  });
+
+  test('answers preflights whatever the credentials are', () => {
+    const cors = { ...API, cors: { allow_origins: ['https://app.test'] } };
+    const asked = ['origin', 'access-control-request-method'].map((name) => ({ name, op: 'present' }));
+    const options = { path: V1, method: 'OPTIONS', header: asked };
+    expect(summaryOf([cors], { when: options, always: 'respond' })).toBe('proved');
+    expect(summaryOf([API], { when: options, never: 'forward' })).toBe('proved');
+    expect(
+      summaryOf([{ ...cors, operations: [] }], { when: { path: V1, method: 'OPTIONS' }, never: 'forward' }),
+    ).toMatch(/^OPTIONS \S+ --consumer acme: forward/);
   });
 });

@@ -1,0 +1,225 @@
+/**
+ * Credentials of requests as proofs see them (semantics §15): whose they are and which scopes they have. In: a gateway, the registry,
+ * the words of an invariant. Out: for each kind of credentials that the gateway distinguishes one that stands for it, and whether
+ * the gateway admits it.
+ *
+ * Any consumer may have a key and a token of each issuer, and no consumer is past its expiry: keys and time change without an edit of
+ * rules. Scopes of tokens count where the gateway takes tokens.
+ */
+
+import { CREDENTIAL_KINDS, type CredentialKind } from '../../base/vocabulary/vocabulary.ts';
+import type { RequestIdentity } from '../../engine/evaluator/request.ts';
+import type { IdentityWords, NamedEntries } from '../../rules/model/invariant-identity.ts';
+import { NO_CONSUMER } from '../../rules/model/invariant-identity.ts';
+import type { Registry } from '../../rules/model/registry/registry.ts';
+import type { Consumer, GatewayRule } from '../../rules/model/types.ts';
+import type { GatewayCell } from './gateway-cells.ts';
+
+/** Credentials of a request. */
+export interface Credentials {
+  /** `null`: it has none that are valid. */
+  readonly consumer: Consumer | null;
+  /** Scopes of the token. */
+  readonly scopes: readonly string[];
+  /** The kinds that are valid; `null`: all that the gateway takes. */
+  readonly verified: readonly CredentialKind[] | null;
+}
+
+/** What distinguishes credentials. */
+export interface CredentialWorld {
+  readonly registry: Registry;
+  /** Every scope, id and tag that an operation or an invariant names. */
+  readonly scopes: readonly string[];
+  readonly names: ReadonlySet<string>;
+  readonly words: IdentityWords | null;
+}
+
+/** Any credentials. */
+const ANY: NamedEntries = { wanted: null, unwanted: [] };
+
+/** The world of gateways and of an invariant. */
+export function credentialWorld(
+  registry: Registry,
+  gateways: readonly GatewayRule[],
+  words: IdentityWords | null,
+): CredentialWorld {
+  const operations = gateways.flatMap((gateway) => gateway.operations);
+  const { wanted, unwanted } = words?.scopes ?? ANY;
+  const scopes = [
+    ...operations.flatMap((operation) => operation.scopes ?? []),
+    ...(wanted ?? []),
+    ...unwanted,
+  ];
+  const names = operations.flatMap(({ operation_id, tags = [] }) =>
+    operation_id === undefined ? tags : [operation_id, ...tags],
+  );
+  return { registry, scopes: [...new Set(scopes)], names: new Set(names), words };
+}
+
+/** The kinds of credentials that a gateway takes. */
+export function kindsOf({ auth }: GatewayRule): readonly CredentialKind[] {
+  const takes = { api_key: auth.api_key !== undefined, jwt: auth.jwt !== undefined };
+  return CREDENTIAL_KINDS.filter((kind) => takes[kind]);
+}
+
+/**
+ * Credentials that are meant, one for each kind that the gateway distinguishes, those without a consumer first. `null`: of requests
+ * that no gateway reads credentials of, of which the first is enough.
+ */
+export function credentialsFor(
+  { registry, scopes, names, words }: CredentialWorld,
+  gateway: GatewayRule | null,
+): readonly Credentials[] {
+  const kinds = gateway === null ? CREDENTIAL_KINDS : kindsOf(gateway);
+  const { consumers, scopes: meant } = words ?? { consumers: ANY, scopes: ANY };
+  const none: readonly Credentials[] =
+    isNamed(NO_CONSUMER, consumers) && meant.wanted === null
+      ? [{ consumer: null, scopes: [], verified: null }]
+      : [];
+  const takesTokens = kinds.length === 0 || kinds.includes('jwt');
+  const ways: readonly Credentials['verified'][] =
+    gateway?.auth.require === 'all' && kinds.length > 1 ? [null, kinds.slice(0, 1)] : [null];
+  const distinct = new Map<string, Consumer>();
+  for (const consumer of registry.consumers) {
+    if (!consumer.enabled || !isNamed(consumer.username, consumers)) continue;
+    const plan = consumer.usage_plan ?? gateway?.default_plan ?? '';
+    const kind = JSON.stringify([
+      ...[consumer.acl.length > 0, consumer.acl.filter((entry) => names.has(entry))],
+      ...[scopes.filter((scope) => consumer.scopes.includes(scope)), isThrottled(registry, plan)],
+    ]);
+    if (!distinct.has(kind)) distinct.set(kind, consumer);
+  }
+  const all = [...distinct.values()].flatMap((consumer) =>
+    scopeSets(consumer, { scopes: takesTokens ? scopes : [], meant }).flatMap((own) =>
+      ways.map((verified): Credentials => ({ consumer, scopes: own, verified })),
+    ),
+  );
+  return [...none, ...all];
+}
+
+function isNamed(name: string, { wanted, unwanted }: NamedEntries): boolean {
+  return (wanted === null || wanted.includes(name)) && !unwanted.includes(name);
+}
+
+/** The fewest and the most scopes that a token of the consumer may have, so that the scopes of both are meant. */
+function scopeSets(
+  consumer: Consumer,
+  {
+    scopes,
+    meant: { wanted, unwanted },
+  }: { readonly scopes: readonly string[]; readonly meant: NamedEntries },
+): readonly (readonly string[])[] {
+  if (unwanted.some((scope) => consumer.scopes.includes(scope))) return [];
+  const most = scopes.filter((scope) => !unwanted.includes(scope));
+  const hasOne = wanted === null || wanted.some((scope) => consumer.scopes.includes(scope));
+  const fewest = hasOne ? [[]] : wanted.filter((scope) => most.includes(scope)).map((scope) => [scope]);
+  const isMost = fewest.length === 0 || fewest.some(({ length }) => length === most.length);
+  return isMost ? fewest : [most, ...fewest];
+}
+
+/** Whether the gateway admits requests of a cell with these credentials, whatever their usage plan counts. */
+export function isAdmitted(gateway: GatewayRule, cell: GatewayCell, credentials: Credentials): boolean {
+  const { kind, operation } = cell;
+  if (kind === 'preflight') return false;
+  if (kind !== 'operation' && gateway.on_unknown_operation === 'block') return false;
+  if (isOpen(gateway, cell)) return true;
+  const { consumer, scopes, verified } = credentials;
+  if (consumer === null || !hasKinds(gateway, verified)) return false;
+  const names = operation === null ? [] : [operation.operation_id, ...(operation.tags ?? [])];
+  const isListed = names.some((name) => name !== undefined && consumer.acl.includes(name));
+  if (consumer.acl.length > 0 && !isListed) return false;
+  return (operation?.scopes ?? []).every(
+    (scope) => scopes.includes(scope) || consumer.scopes.includes(scope),
+  );
+}
+
+/** Credentials that the gateway admits to a cell, without scopes of the token that neither the operation nor the invariant asks for. */
+export function withoutNeedless(
+  { words }: CredentialWorld,
+  { operation }: GatewayCell,
+  credentials: Credentials,
+): Credentials {
+  const own = credentials.consumer?.scopes ?? [];
+  const needed = (operation?.scopes ?? []).filter((scope) => !own.includes(scope));
+  const wanted = words?.scopes.wanted ?? null;
+  const isMeant = wanted === null || [...own, ...needed].some((scope) => wanted.includes(scope));
+  const added = isMeant ? [] : credentials.scopes.filter((scope) => wanted.includes(scope)).slice(0, 1);
+  return { ...credentials, scopes: credentials.scopes.filter((one) => [...needed, ...added].includes(one)) };
+}
+
+/** Whether the valid kinds of credentials are those that the gateway requires. */
+function hasKinds(gateway: GatewayRule, verified: Credentials['verified']): boolean {
+  if (verified === null) return true;
+  const kinds = kindsOf(gateway);
+  const isValid = (kind: CredentialKind): boolean => verified.includes(kind);
+  return gateway.auth.require === 'all' ? kinds.every(isValid) : kinds.some(isValid);
+}
+
+/**
+ * Credentials that the gateway admits to a cell, so few that it admits no fewer: of each consumer that it or another domain
+ * distinguishes, with each kind that is enough, and the scopes of the operation. None at all if that is enough.
+ */
+export function leastCredentials(
+  { registry, scopes, names }: CredentialWorld,
+  { gateway, other }: { readonly gateway: GatewayRule; readonly other: Registry },
+  cell: GatewayCell,
+): readonly Credentials[] {
+  const none: Credentials = { consumer: null, scopes: [], verified: null };
+  if (isAdmitted(gateway, cell, none)) return [none];
+  const kinds = kindsOf(gateway);
+  const ways = gateway.auth.require === 'all' ? [kinds] : kinds.map((kind) => [kind]);
+  const distinct = new Map<string, Consumer>();
+  const distinction = (consumer: Consumer | undefined): unknown =>
+    consumer?.enabled === true && [
+      ...[consumer.acl.length > 0, consumer.acl.filter((entry) => names.has(entry))],
+      scopes.filter((scope) => consumer.scopes.includes(scope)),
+    ];
+  const others = new Map(other.consumers.map((consumer) => [consumer.username, consumer]));
+  for (const consumer of registry.consumers) {
+    if (!consumer.enabled) continue;
+    const kind = JSON.stringify([distinction(consumer), distinction(others.get(consumer.username))]);
+    if (!distinct.has(kind)) distinct.set(kind, consumer);
+  }
+  const needed = cell.operation?.scopes ?? [];
+  return [...distinct.values()].flatMap((consumer) =>
+    ways
+      .map((verified): Credentials => {
+        const missing = needed.filter((scope) => !consumer.scopes.includes(scope));
+        return { consumer, scopes: verified.includes('jwt') ? missing : [], verified };
+      })
+      .filter((credentials) => isAdmitted(gateway, cell, credentials)),
+  );
+}
+
+/** Credentials as a gateway of another domain reads them: kinds that it does not take, and consumers that it lacks, do not count. */
+export function readBy(gateway: GatewayRule, registry: Registry, credentials: Credentials): Credentials {
+  const taken = kindsOf(gateway).filter((kind) => credentials.verified?.includes(kind) !== false);
+  const { consumer: given } = credentials;
+  const own = registry.consumers.find(({ username, enabled }) => enabled && username === given?.username);
+  if (own === undefined || taken.length === 0) return { consumer: null, scopes: [], verified: null };
+  return { consumer: own, scopes: taken.includes('jwt') ? credentials.scopes : [], verified: taken };
+}
+
+/** Whether requests of a cell need no credentials. */
+function isOpen({ auth }: GatewayRule, { operation }: GatewayCell): boolean {
+  return auth.require === 'none' || operation?.auth === 'none';
+}
+
+/** Whether a usage plan counts requests with these credentials. */
+export function isCounted(gateway: GatewayRule, registry: Registry, { consumer }: Credentials): boolean {
+  return isThrottled(registry, consumer?.usage_plan ?? gateway.default_plan ?? '');
+}
+
+function isThrottled({ usage_plans }: Registry, name: string): boolean {
+  return usage_plans.some((plan) => plan.name === name && plan.throttle !== null);
+}
+
+/** The identity that the evaluator takes. */
+export function identityOf({ consumer, scopes, verified }: Credentials): RequestIdentity {
+  if (consumer === null) return { consumer: null, failure: 'missing' };
+  return {
+    consumer: consumer.username,
+    ...(verified === null ? {} : { verified }),
+    ...(scopes.length === 0 ? {} : { scopes }),
+  };
+}
