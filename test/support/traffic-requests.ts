@@ -82,6 +82,7 @@ export function countedRequest(sent: SentRequest): CountedRequest {
     bot: null,
     ip: '192.0.2.1',
     userAgent: 'curl/8.5.0',
+    method: 'GET',
     path: '/',
     referrer: null,
     ja4: null,
