@@ -18,6 +18,8 @@ const DATE = /^\d{4}-\d{2}-\d{2}(?:T[0-9:.,]{4,18}(?:Z|[+-]\d{2}:\d{2})?)?$/;
 const NUMBERED = /^[A-Za-z]{1,5}[-_]\d{3,}$/;
 /** Identifiers of the kind `cus_9s6XKzkNRiz8i3`. */
 const PREFIXED = /^[A-Za-z]{2,8}_[0-9A-Za-z]{8,}$/;
+/** Of an identifier without digits: `cus_NffrFeUfNVHibQ`. Words with an underscore have one case, or capitals at their beginnings. */
+const MIXED_CASE = /_[A-Za-z]*[A-Z]{2}[A-Za-z]*[a-z]/;
 const TOKEN = /^[0-9A-Za-z_~.=-]+$/;
 
 /** Characters of the longest segment that may be a word, such as `recommendations-for-visitors`. */
@@ -31,6 +33,9 @@ const CHANGES_OF_SHORT = 4;
 const HASH = 8;
 const HASH_OF_LETTERS = 16;
 
+/** A name with an extension, such as `20311.json`. */
+const EXTENDED = /^([^.]+)(\.[a-z]{2,5})$/;
+
 /** What a segment is; `null`: text. One digit is text: `2` in `/api/2/issues` is a version. */
 export function segmentKind(segment: string): SegmentKind | null {
   const { length } = segment;
@@ -43,7 +48,7 @@ export function segmentKind(segment: string): SegmentKind | null {
   const isToken =
     NUMBERED.test(segment) ||
     isAddress(segment) ||
-    (digits > 0 && PREFIXED.test(segment)) ||
+    (PREFIXED.test(segment) && (digits > 0 || MIXED_CASE.test(segment))) ||
     (TOKEN.test(segment) &&
       ((length >= LONG && digits >= DIGITS_OF_LONG) || (length >= SHORT && changes >= CHANGES_OF_SHORT)));
   return isToken ? 'token' : null;
@@ -90,9 +95,31 @@ const KIND_BY_TEXT: ReadonlyMap<string, SegmentKind> = new Map(
   SEGMENT_KINDS.map((kind) => [kindText(kind), kind]),
 );
 
-/** The kind of a segment of a generalized path; `null`: text. */
-export function kindOfText(segment: string): SegmentKind | null {
-  return KIND_BY_TEXT.get(segment) ?? null;
+/** A segment of a generalized path that has a value. */
+export interface ValueSegment {
+  readonly kind: SegmentKind;
+  /** What follows it, such as `.json`; empty: nothing. */
+  readonly extension: string;
+}
+
+/** The value of a segment of a generalized path; `null`: it is text. */
+export function valueOfText(segment: string): ValueSegment | null {
+  const end = segment.indexOf('}') + 1;
+  const kind = KIND_BY_TEXT.get(segment.slice(0, end));
+  return kind === undefined ? null : { kind, extension: segment.slice(end) };
+}
+
+/** Index of the first segment: a path begins with a slash. */
+const FIRST = 1;
+
+/** A segment with its value replaced by its kind: `{integer}`, `{integer}.json`. The first one may be a version: `/2010-04-01`. */
+function generalize(segment: string, index: number): string {
+  const kind = segmentKind(segment);
+  if (kind === 'date' && index <= FIRST) return segment;
+  if (kind !== null) return kindText(kind);
+  const [, name = '', extension = ''] = EXTENDED.exec(segment) ?? [];
+  const kindOfName = segmentKind(name);
+  return kindOfName === null ? segment : `${kindText(kindOfName)}${extension}`;
 }
 
 /**
@@ -103,12 +130,5 @@ export function generalizePath(path: string): string | null {
   if (/[{};]/.test(path)) return null;
   const segments = path.split('/');
   if (segments.length > MAX_SEGMENTS + 1) return null;
-  let changed = false;
-  const general = segments.map((segment) => {
-    const kind = segmentKind(segment);
-    if (kind === null) return segment;
-    changed = true;
-    return kindText(kind);
-  });
-  return changed ? general.join('/') : path;
+  return segments.map(generalize).join('/');
 }

@@ -9,17 +9,21 @@ import { decodeEscapes } from '../../base/octets/octets.ts';
 import {
   MANY_CONTINUED,
   MANY_ENDINGS,
+  MAX_NODES,
+  MAX_SETTLED_SHARE,
   MAX_TEMPLATE,
   MIN_CONTINUED,
   MIN_DIGITS,
   MIN_ENDINGS,
   MIN_RARE_SHARE,
   RARE_REQUESTS,
+  USUAL_FACTOR,
 } from './limits.ts';
 import { type ParameterType, parameterName } from './parameter-names.ts';
 import {
   addObserved,
   createPathTree,
+  EXTENDED,
   type ObservedRequests,
   type PathNode,
   type PathTree,
@@ -62,8 +66,13 @@ export interface Discovery {
 export function createDiscovery(): Discovery {
   const tree = createPathTree();
   let leftOut = 0;
+  let isFull = false;
   return {
     add(observed) {
+      if (addObserved(tree, observed)) return;
+      if (!isFull) settle(tree, tree.root, { isFirst: true });
+      // Paths that have no values are as many as before: to look again for each request would take too long.
+      isFull ||= tree.nodes > MAX_NODES * MAX_SETTLED_SHARE;
       if (!addObserved(tree, observed)) leftOut += observed.requests;
     },
     discover() {
@@ -96,15 +105,30 @@ const USUAL_WORDS: ReadonlySet<string> = new Set(
 /** Decides of a node and all below it which words are values. */
 function settle(tree: PathTree, node: PathNode, { isFirst }: { readonly isFirst: boolean }): void {
   mergeDigits(tree, node);
-  if (!isFirst) {
-    const words = [...node.words.keys()].filter((word) => word !== '' && !USUAL_WORDS.has(word));
-    const values = [...manyEndings(node, words), ...manyContinued(node, words)];
-    toParameter(tree, node, [...new Set(values)]);
-    if (values.length > 0) mergeAlike(tree, node);
-  }
+  if (!isFirst) mergeValues(tree, node);
   // What a merged word leads to is below the parameter.
   for (const child of node.words.values()) settle(tree, child, { isFirst: false });
   if (node.parameter !== null) settle(tree, node.parameter, { isFirst: false });
+}
+
+/** Makes words that are values the parameter of a node, then further words that are like them. */
+function mergeValues(tree: PathTree, node: PathNode): void {
+  const words = [...node.words.keys()].filter(mayBeValue);
+  const values = new Set([...manyEndings(node, words), ...manyContinued(node, words)]);
+  if (values.size === 0) return;
+  const requests = [...values].reduce((sum, word) => sum + requestsBelow(node.words.get(word)!), 0);
+  const most = Math.max(RARE_REQUESTS, (requests / values.size) * USUAL_FACTOR);
+  toParameter(tree, node, [...values]);
+  const { parameter } = node;
+  const alike = words.filter((word) => {
+    const child = node.words.get(word);
+    return child !== undefined && (requestsBelow(child) <= most || isWithin(child, parameter!));
+  });
+  toParameter(tree, node, alike);
+}
+
+function mayBeValue(word: string): boolean {
+  return word !== '' && !word.startsWith(EXTENDED) && !USUAL_WORDS.has(word);
 }
 
 /** Single digits are values beside other numbers, or if there are several. */
@@ -113,12 +137,9 @@ function mergeDigits(tree: PathTree, node: PathNode): void {
   if (node.kinds.has('integer') || digits.length >= MIN_DIGITS) toParameter(tree, node, digits, 'integer');
 }
 
-/** Words that nothing follows, with the same methods: those of each set of methods that has many. */
+/** Words that paths of one method end with, if there are many. */
 function manyEndings(node: PathNode, words: readonly string[]): readonly string[] {
-  const groups = grouped(words, (word) => {
-    const { words: next, parameter, methods } = node.words.get(word)!;
-    return next.size === 0 && parameter === null ? [[...methods.keys()].sort().join(' ')] : [];
-  });
+  const groups = grouped(words, (word) => node.words.get(word)!.methods.keys());
   return groups.filter((group) => areValues(node, group, { least: MIN_ENDINGS, many: MANY_ENDINGS })).flat();
 }
 
@@ -157,29 +178,12 @@ function areValues(
   return group.length >= many || rare.length >= group.length * MIN_RARE_SHARE;
 }
 
-/** Requests of a node and all below it; more than `RARE_REQUESTS` are not counted exactly. */
+/** Requests of a node and all below it. */
 function requestsBelow({ methods, words, parameter }: PathNode): number {
   let requests = 0;
   for (const seen of methods.values()) requests += seen.requests;
-  for (const child of [...words.values(), ...(parameter === null ? [] : [parameter])]) {
-    if (requests > RARE_REQUESTS) break;
-    requests += requestsBelow(child);
-  }
-  return requests;
-}
-
-/** Further words are values if the parameter has all that they have. */
-function mergeAlike(tree: PathTree, node: PathNode): void {
-  const { parameter } = node;
-  if (parameter === null) return;
-  const alike = [...node.words].filter(
-    ([word, child]) => word !== '' && !USUAL_WORDS.has(word) && isWithin(child, parameter),
-  );
-  toParameter(
-    tree,
-    node,
-    alike.map(([word]) => word),
-  );
+  for (const child of words.values()) requests += requestsBelow(child);
+  return parameter === null ? requests : requests + requestsBelow(parameter);
 }
 
 /** Whether a node has all methods and children of another one. */
@@ -210,17 +214,21 @@ function operationsBelow(node: PathNode, { texts, parameters }: Beginning): read
       requests,
       statuses: new Map([...statuses].sort(([one], [other]) => one - other)),
     }));
+  const used = parameters.map((one) => one.name);
+  const withParameter = (type: ParameterType, extension: string): Beginning => {
+    const name = parameterName(texts, { type, used });
+    return { texts: [...texts, `{${name}}${extension}`], parameters: [...parameters, { name, type }] };
+  };
   const words = [...node.words].flatMap(([word, child]) =>
-    operationsBelow(child, { texts: [...texts, literal(word)], parameters }),
+    operationsBelow(
+      child,
+      word.startsWith(EXTENDED)
+        ? withParameter('string', word.slice(EXTENDED.length))
+        : { texts: [...texts, literal(word)], parameters },
+    ),
   );
   if (node.parameter === null) return [...own, ...words];
-  const type = typeOf(node);
-  const name = parameterName(texts, { type, used: parameters.map((one) => one.name) });
-  const below = operationsBelow(node.parameter, {
-    texts: [...texts, `{${name}}`],
-    parameters: [...parameters, { name, type }],
-  });
-  return [...own, ...words, ...below];
+  return [...own, ...words, ...operationsBelow(node.parameter, withParameter(typeOf(node), ''))];
 }
 
 function typeOf({ kinds }: PathNode): ParameterType {

@@ -2,6 +2,8 @@
 
 /** Paths, their beginnings included, that are in memory, at most: some 30 MB. Requests of further ones are counted as left out. */
 export const MAX_NODES = 50_000;
+/** The share of `MAX_NODES`, at most, after values were merged, at which they are merged again when the memory is full. */
+export const MAX_SETTLED_SHARE = 0.75;
 /** Words after one beginning, at most; with more of them they are values of one parameter, whatever they look like. */
 export const MAX_WORDS = 1_000;
 /** Statuses of one operation, at most: those that the code counts as a success. */
@@ -10,8 +12,8 @@ export const MAX_STATUSES = 100;
 export const MAX_TEMPLATE = 1_024;
 
 /**
- * Words after one beginning that are values of a parameter, at least: if nothing follows them and their methods are the same, or if
- * the same word follows each of them.
+ * Words after one beginning that are values of a parameter, at least: if paths of one method end
+ * with each of them, or if the same word follows each of them.
  */
 export const MIN_ENDINGS = 25;
 export const MIN_CONTINUED = 8;
@@ -26,6 +28,8 @@ export const RARE_REQUESTS = 2;
 /** Words from which on the share does not matter: in a month of traffic every value may be frequent. */
 export const MANY_ENDINGS = 200;
 export const MANY_CONTINUED = 50;
+/** A word with at most so many times the requests of an average value is a value, too, where there are values. */
+export const USUAL_FACTOR = 2;
 /** Different single digits after one beginning that are values, at least: an API has one or two versions. */
 export const MIN_DIGITS = 3;
 

@@ -2,7 +2,7 @@
  * The tree of observed paths: a node for each beginning of a path, with its words by name and all of its values as one parameter.
  * Memory is bounded: by nodes, and by words of one node, which become its parameter when there are too many.
  */
-import { kindOfText, type SegmentKind } from '../../base/paths/segment-kind.ts';
+import { type SegmentKind, valueOfText } from '../../base/paths/segment-kind.ts';
 import { MAX_NODES, MAX_STATUSES, MAX_WORDS } from './limits.ts';
 
 /** Requests of one method. */
@@ -12,8 +12,12 @@ export interface SeenMethod {
   readonly statuses: Map<number, number>;
 }
 
+/** The word of values that an extension follows: `{}.json`. */
+export const EXTENDED = '{}';
+
 /** A beginning of paths. */
 export interface PathNode {
+  /** By the word, or by `EXTENDED` and an extension. */
   readonly words: Map<string, PathNode>;
   /** What follows a value; `null`: no value was seen. */
   parameter: PathNode | null;
@@ -65,22 +69,29 @@ export function addObserved(tree: PathTree, { method, path, requests, status }: 
 
 /** The node of the next segment; `null`: it is new and the tree is full. */
 function childOf(tree: PathTree, node: PathNode, segment: string): PathNode | null {
-  const kind = kindOfText(segment);
-  if (kind === null && !node.isOpen) {
-    const known = node.words.get(segment);
+  const value = valueOfText(segment);
+  if (value !== null && value.extension === '') return valueNode(tree, node, value.kind);
+  const word = value === null ? segment : `${EXTENDED}${value.extension}`;
+  if (!node.isOpen) {
+    const known = node.words.get(word);
     if (known !== undefined) return known;
     if (tree.nodes >= MAX_NODES) return null;
     if (node.words.size < MAX_WORDS) {
       const added = createNode();
       tree.nodes++;
-      node.words.set(segment, added);
+      node.words.set(word, added);
       return added;
     }
     node.isOpen = true;
     toParameter(tree, node, [...node.words.keys()]);
   }
+  return valueNode(tree, node, 'word');
+}
+
+/** The node after a value; `null`: it is new and the tree is full. */
+function valueNode(tree: PathTree, node: PathNode, kind: SegmentKind | 'word'): PathNode | null {
   if (node.parameter === null && tree.nodes >= MAX_NODES) return null;
-  node.kinds.add(kind ?? 'word');
+  node.kinds.add(kind);
   return parameterOf(tree, node);
 }
 
@@ -99,13 +110,19 @@ export function toParameter(
   words: readonly string[],
   kind: SegmentKind | 'word' = 'word',
 ): void {
-  if (words.length === 0) return;
-  node.kinds.add(kind);
-  const parameter = parameterOf(tree, node);
   for (const word of words) {
-    mergeNode(tree, parameter, node.words.get(word)!);
+    const child = node.words.get(word)!;
     node.words.delete(word);
+    const extended = node.isOpen ? null : extendedNode(node, word);
+    if (extended === null) node.kinds.add(kind);
+    mergeNode(tree, extended ?? parameterOf(tree, node), child);
   }
+}
+
+/** The node of values with the extension of a word: its template would be found first. `null`: there is no such node. */
+function extendedNode(node: PathNode, word: string): PathNode | null {
+  const dot = word.lastIndexOf('.');
+  return dot <= 0 ? null : (node.words.get(`${EXTENDED}${word.slice(dot)}`) ?? null);
 }
 
 /** Adds a node, which is not used afterwards, to another. Its depth is that of paths. */
