@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
 import { createTargetFacts, parseTarget } from '../../base/paths/path.ts';
 import { generalizePath } from '../../base/paths/segment-kind.ts';
-import { DOCUMENT_METHODS, showsOperation } from '../../engine/counts/unlisted-operation.ts';
+import { DOCUMENT_METHODS, showsOperation } from '../../engine/counts/unknown-operation.ts';
 import type { AccessEntry } from '../../workbench/access-logs/entry.ts';
 import { LOG_FORMATS, type LogFormat } from '../../workbench/access-logs/format.ts';
 import { createDiscovery, type DiscoveredOperation } from '../../workbench/discovery/discover.ts';

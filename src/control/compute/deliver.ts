@@ -8,7 +8,7 @@ import { openSignatures } from '../../engine/plan/open-signatures.ts';
 import { loadSignatures } from '../../engine/waf/load/load.ts';
 import { readOpenApiBytes } from '../../rules/files/openapi-file.ts';
 import { describeMistakes } from '../../rules/model/report.ts';
-import { asOperation, discoverUnlisted } from '../../workbench/discovery/unlisted.ts';
+import { asOperation, discoverUnknown } from '../../workbench/discovery/unknown-operations.ts';
 import { lintRuleSet } from '../../workbench/proofs/lint.ts';
 import type { RuleNote, TraceDocument } from '../../workbench/simulation/document.ts';
 import { type Signatures, simulate } from '../../workbench/simulation/simulate.ts';
@@ -326,9 +326,9 @@ async function discoveredText(
   { domainId, period, gateway }: DiscoverJob,
   snapshots: Snapshots,
 ): Promise<string> {
-  const list = await snapshots.read((tx) => readTop(tx, domainId, { ...period, of: 'unlisted_operation' }));
+  const list = await snapshots.read((tx) => readTop(tx, domainId, { ...period, of: 'unknown_operation' }));
   const { from, to } = head(period);
-  const operations = discoverUnlisted(list, gateway).operations.map((one) => ({
+  const operations = discoverUnknown(list, gateway).operations.map((one) => ({
     ...asOperation(one),
     parameters: one.parameters,
     requests: one.requests,

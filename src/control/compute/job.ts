@@ -7,7 +7,7 @@ import type { ListKind } from '../../base/vocabulary/vocabulary.ts';
 import type { Dimension, TopKind } from '../../engine/counts/counts.ts';
 import type { DnsRecord, EntryList } from '../../rules/model/types.ts';
 import type { OpenApiDocument } from '../../rules/openapi/read-openapi.ts';
-import type { DiscoveringGateway } from '../../workbench/discovery/unlisted.ts';
+import type { DiscoveringGateway } from '../../workbench/discovery/unknown-operations.ts';
 import type { SignaturesNote } from '../../workbench/simulation/document.ts';
 import type { SimulatedRequest } from '../../workbench/simulation/simulate.ts';
 import type { FeedBody, ReadFeedBody } from '../lists/feed/read-feed.ts';

@@ -47,7 +47,7 @@ export interface FactsAsked {
 }
 
 /** Rows and counts of one snapshot. */
-export interface FactRows extends Pick<StoredFacts, 'certificates' | 'keys' | 'unlisted'> {
+export interface FactRows extends Pick<StoredFacts, 'certificates' | 'keys' | 'unknownOperations'> {
   readonly rows: DomainRows;
   /** Counts by the start of each day, UTC. */
   readonly days: ReadonlyMap<number, TrafficCounts> | null;
@@ -70,8 +70,8 @@ export async function readFactRows(
     certificates,
     keys: await tx.keys.list(account),
     days: counts ? await readTraffic(tx, domain.id, { step: 'day', ...daysBefore(now, UNUSED_DAYS) }) : null,
-    unlisted: hasGateways
-      ? { ...week, list: await readTop(tx, domain.id, { of: 'unlisted_operation', ...week }) }
+    unknownOperations: hasGateways
+      ? { ...week, list: await readTop(tx, domain.id, { of: 'unknown_operation', ...week }) }
       : null,
     // A node takes the JA4 of each handshake of its own.
     tlsRequests: asksForTls ? (await readTop(tx, domain.id, { of: 'ja4', ...week })).total : null,
@@ -80,7 +80,7 @@ export async function readFactRows(
 
 /** The facts of a domain. */
 export function toFacts(
-  { rows, certificates, keys, days, tlsRequests, unlisted }: FactRows,
+  { rows, certificates, keys, days, tlsRequests, unknownOperations }: FactRows,
   { domain, now, entries }: FactsAsked,
 ): StoredFacts {
   const ruleSet = toRuleSet({ ...rows, rules: inEvaluationOrder(rows.rules) });
@@ -98,7 +98,7 @@ export function toFacts(
     findings: lintRuleSet(ruleSet, undefined, { proofs: false }),
     month: days === null ? null : countedPeriod(days, daysBefore(now, UNUSED_DAYS)),
     week: days === null ? null : countedPeriod(days, daysBefore(now, DRY_RUN_DAYS)),
-    unlisted,
+    unknownOperations,
     entries: entries?.rules.map(parseEntries) ?? null,
     overTls: (tlsRequests ?? 0) > 0 || entries?.newest.some(isOverTls) === true,
   };

@@ -210,7 +210,7 @@ const CIRCLE = kindOf('redirect_circle', {
   }),
 });
 
-const UNLISTED = kindOf('unlisted_operations', {
+const UNKNOWN = kindOf('unknown_operations', {
   about: 'operations that the traffic of a gateway shows and that the gateway does not have',
   evidence: z.object({
     rule,
@@ -238,7 +238,7 @@ export const RECOMMENDATION = z
     KEY,
     MISTAKEN,
     CIRCLE,
-    UNLISTED,
+    UNKNOWN,
   ])
   .meta({ id: 'Recommendation' });
 

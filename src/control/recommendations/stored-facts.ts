@@ -39,8 +39,8 @@ export interface RuleEntries {
   readonly requests: readonly EntryRequest[];
 }
 
-/** The unlisted operations of a period, milliseconds since the epoch. */
-export interface UnlistedFacts {
+/** The unknown operations of a period, milliseconds since the epoch. */
+export interface UnknownOperationFacts {
   readonly from: number;
   readonly to: number;
   readonly list: SpaceSaving;
@@ -68,7 +68,7 @@ export interface StoredFacts {
   readonly month: CountedPeriod | null;
   readonly week: CountedPeriod | null;
   /** The last 7 days; `null`: the domain has no gateway, or counts are not to be read. */
-  readonly unlisted: UnlistedFacts | null;
+  readonly unknownOperations: UnknownOperationFacts | null;
   /** `null`: they are not to be read. */
   readonly entries: readonly RuleEntries[] | null;
   /** Whether requests of the last seven days came over TLS, as far as counts and entries were read. */

@@ -119,8 +119,8 @@ export const TOP_KINDS = [
   'user_agent',
   'ja4',
   'referrer',
-  /** Requests to gateways without an operation (`unlisted-operation.ts`). Not in batches of earlier releases. */
-  'unlisted_operation',
+  /** Requests to gateways without an operation (`unknown-operation.ts`). Not in batches of earlier releases. */
+  'unknown_operation',
 ] as const;
 /** One of TOP_KINDS. */
 export type TopKind = (typeof TOP_KINDS)[number];

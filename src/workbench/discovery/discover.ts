@@ -1,6 +1,6 @@
 /**
  * Discovers the operations of an API from its traffic. In: methods and generalized paths of requests that the API has answered with a
- * success (`engine/counts/unlisted-operation.ts`). Out: operations with path templates. The same requests give the same operations.
+ * success (`engine/counts/unknown-operation.ts`). Out: operations with path templates. The same requests give the same operations.
  *
  * Obvious values are parameters. Words are values, too, where there are many after one beginning, alike, and new ones are still
  * seen; directly below the base path they never are, since paths that scanners try are there.

@@ -1,10 +1,10 @@
 /**
- * The operations of a gateway that its traffic shows and that it does not have. In: a top list of unlisted operations, the gateway
+ * The operations of a gateway that its traffic shows and that it does not have. In: a top list of unknown operations, the gateway
  * as it is now. Out: operations below its base path. What an operation added since describes is left out.
  */
 import { decodeEscapes } from '../../base/octets/octets.ts';
 import type { SpaceSaving } from '../../engine/counts/space-saving.ts';
-import { readUnlisted } from '../../engine/counts/unlisted-operation.ts';
+import { readUnknownOperation } from '../../engine/counts/unknown-operation.ts';
 import { createRouter, type PathOperations } from '../../engine/evaluator/operations.ts';
 import type { GatewayOperation } from '../../rules/model/types.ts';
 import { createDiscovery, type Discovered, type DiscoveredOperation } from './discover.ts';
@@ -17,7 +17,7 @@ export interface DiscoveringGateway {
 }
 
 /** Discovers operations. Requests of each are a lower bound. */
-export function discoverUnlisted(
+export function discoverUnknown(
   { entries }: Pick<SpaceSaving, 'entries'>,
   { id, base_path, operations }: DiscoveringGateway,
 ): Discovered {
@@ -27,7 +27,7 @@ export function discoverUnlisted(
   );
   const discovery = createDiscovery();
   for (const [value, { count, error }] of entries) {
-    const one = readUnlisted(value);
+    const one = readUnknownOperation(value);
     const path = one?.gateway === id ? below(one.path, base) : null;
     if (one === null || path === null || hasMethod(router.find(path), one.method)) continue;
     // A value that only the error bound of the list has may not have been seen at all.

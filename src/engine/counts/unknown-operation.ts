@@ -21,7 +21,7 @@ export const DOCUMENT_METHODS = [
 const METHODS: ReadonlySet<string> = new Set(DOCUMENT_METHODS);
 
 /** What a value of the list says. */
-export interface UnlistedOperation {
+export interface UnknownOperation {
   /** The id of the gateway. */
   readonly gateway: number;
   readonly method: string;
@@ -36,12 +36,12 @@ type Finished = Pick<CountedRequest, 'decision' | 'method' | 'path' | 'status'>;
  * The value of a request, such as `7 GET /orders/{integer}`. `null`: an operation describes it, it came to no gateway, it was not
  * forwarded, or its response does not show that the API has the path: paths that scanners try are answered with 404.
  */
-export function unlistedOperation({ decision, method, path, status }: Finished): string | null {
+export function unknownOperation({ decision, method, path, status }: Finished): string | null {
   if (decision === null || decision.action !== 'forward') return null;
   // PERF: nearly all requests end here.
   if (decision.gateway === undefined && decision.shadow === null) return null;
   if (!showsOperation(status) || !METHODS.has(method) || path === null) return null;
-  const gateway = unlistingGateway(decision);
+  const gateway = gatewayWithout(decision);
   const general = gateway === null ? null : generalizePath(path);
   if (general === null) return null;
   const value = `${gateway} ${method} ${general}`;
@@ -49,17 +49,17 @@ export function unlistedOperation({ decision, method, path, status }: Finished):
 }
 
 /** The gateway that takes the request and has no operation for it: the one that is enforced, else that of the shadow. */
-function unlistingGateway(decision: Decision): number | null {
+function gatewayWithout(decision: Decision): number | null {
   const { matches, shadow } = decision;
-  if (isUnlisted(decision)) {
+  if (isUnknown(decision)) {
     return matches.find(({ type, mode }) => type === 'gateway' && mode === 'enforce')?.id ?? null;
   }
   // The first match is the gateway that would have taken the request.
-  if (shadow === null || !isUnlisted(shadow)) return null;
+  if (shadow === null || !isUnknown(shadow)) return null;
   return matches.find(({ type }) => type === 'gateway')?.id ?? null;
 }
 
-function isUnlisted({ gateway }: Decision): boolean {
+function isUnknown({ gateway }: Decision): boolean {
   return gateway !== undefined && gateway.operation === null && gateway.reason !== 'preflight';
 }
 
@@ -71,8 +71,8 @@ export function showsOperation(status: number): boolean {
   return status === 101 || (status >= 200 && status < 400 && status !== 301 && status !== 308);
 }
 
-/** The parts of a value; `null`: it is none of `unlistedOperation`. */
-export function readUnlisted(value: string): UnlistedOperation | null {
+/** The parts of a value; `null`: it is none of `unknownOperation`. */
+export function readUnknownOperation(value: string): UnknownOperation | null {
   const first = value.indexOf(' ');
   const second = value.indexOf(' ', first + 1);
   if (first < 1 || second < 0) return null;

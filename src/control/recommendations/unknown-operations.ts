@@ -1,5 +1,5 @@
 /**
- * Operations of gateways that traffic shows and that the gateway does not have. In: stored gateways, and the top list of unlisted
+ * Operations of gateways that traffic shows and that the gateway does not have. In: stored gateways, and the top list of unknownOperations
  * operations of the last seven days. Out: a recommendation for each gateway with such operations. Few requests are no reason: what a
  * scanner finds once, or one visitor mistypes, is no operation.
  */
@@ -8,26 +8,26 @@ import { timeText } from '../../base/text/time.ts';
 import { MAX_OPERATIONS } from '../../base/vocabulary/limits.ts';
 import type { GatewayRule } from '../../rules/model/types.ts';
 import type { DiscoveredOperation } from '../../workbench/discovery/discover.ts';
-import { asOperation, discoverUnlisted } from '../../workbench/discovery/unlisted.ts';
-import { MAX_OPERATIONS_SHOWN, UNLISTED_REQUESTS } from './limits.ts';
+import { asOperation, discoverUnknown } from '../../workbench/discovery/unknown-operations.ts';
+import { MAX_OPERATIONS_SHOWN, UNKNOWN_REQUESTS } from './limits.ts';
 import type { DraftRecommendation, ProposedChange } from './shapes.ts';
-import { ruleName, type StoredFacts, type UnlistedFacts } from './stored-facts.ts';
+import { ruleName, type StoredFacts, type UnknownOperationFacts } from './stored-facts.ts';
 
 /** The family. */
-export function unlistedOperations({ rules, unlisted }: StoredFacts): readonly DraftRecommendation[] {
-  if (unlisted === null) return [];
+export function unknownOperations({ rules, unknownOperations }: StoredFacts): readonly DraftRecommendation[] {
+  if (unknownOperations === null) return [];
   return rules.flatMap(({ rule }) => {
     if (rule.type !== 'gateway' || !rule.enabled) return [];
-    const { operations } = discoverUnlisted(unlisted.list, rule);
-    const found = operations.filter(({ requests }) => requests >= UNLISTED_REQUESTS);
-    return found.length === 0 ? [] : [describe(rule, found, unlisted)];
+    const { operations } = discoverUnknown(unknownOperations.list, rule);
+    const found = operations.filter(({ requests }) => requests >= UNKNOWN_REQUESTS);
+    return found.length === 0 ? [] : [describe(rule, found, unknownOperations)];
   });
 }
 
 function describe(
   rule: GatewayRule,
   found: readonly DiscoveredOperation[],
-  { from, to }: UnlistedFacts,
+  { from, to }: UnknownOperationFacts,
 ): DraftRecommendation {
   const name = ruleName(rule);
   const most = [...found].sort((one, other) => other.requests - one.requests);
@@ -35,7 +35,7 @@ function describe(
   const requests = found.reduce((sum, one) => sum + one.requests, 0);
   const of = rule.operations.length === 0 ? 'no operations' : `${rule.operations.length} operations`;
   return {
-    kind: 'unlisted_operations',
+    kind: 'unknown_operations',
     subject: name,
     severity: 'info',
     message: `gateway \`${name}\` has ${of}, and ${found.length} more are in its traffic, such as ${quoteValue(`${first!.method} ${first!.path}`)}; add those that the API is meant to have, and let \`on_unknown_operation: block\` refuse the others`,
