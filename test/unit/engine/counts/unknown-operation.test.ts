@@ -12,7 +12,7 @@ import { parseRuleSet } from '../../../../src/rules/model/parse.ts';
 const OPERATIONS = [{ methods: ['GET'], path: '/orders/{id}' }];
 
 /** The value of a request to `/v1`, under a gateway with these fields. */
-function valueOf(
+function valueUnder(
   fields: object,
   { method = 'GET', path = '/v1/orders/4711/items', status = 200 } = {},
 ): string | null {
@@ -45,7 +45,7 @@ describe('a request', () => {
     ['one under dry_run', { operations: OPERATIONS, action_mode: 'dry_run' }],
     ['one under dry_run without operations', { action_mode: 'dry_run' }],
   ])('of %s counts with the path of its kind', (_, fields) => {
-    expect(valueOf(fields)).toBe(VALUE);
+    expect(valueUnder(fields)).toBe(VALUE);
     expect(readUnknownOperation(VALUE)).toEqual({
       ...{ gateway: 7, method: 'GET', path: '/v1/orders/{integer}/items' },
     });
@@ -68,7 +68,7 @@ describe('a request', () => {
     ['no template has the path', {}, { path: '/v1/orders;a=1' }],
     ['its path is too long', {}, { path: `/v1/${'x'.repeat(512)}` }],
   ])('does not count if %s', (_, fields, request = {}) => {
-    expect(valueOf(fields, request)).toBeNull();
+    expect(valueUnder(fields, request)).toBeNull();
   });
 });
 
