@@ -23,8 +23,8 @@ const WINGS: Readonly<Record<string, readonly string[]>> = {
     ...['waf/signatures', 'compiler'],
   ],
   workbench: [
-    ...['importers', 'access-logs', 'proofs', 'simulation', 'rule-tests', 'replay', 'tuning', 'mutation'],
-    ...['door-check'],
+    ...['importers', 'access-logs', 'discovery', 'proofs', 'simulation', 'rule-tests', 'replay', 'tuning'],
+    ...['mutation', 'door-check'],
   ],
   edge: [
     ...['handover', 'answers', 'cache', 'markdown', 'following', 'credentials', 'decide', 'proxy', 'doors'],

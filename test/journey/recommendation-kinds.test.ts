@@ -186,6 +186,13 @@ const SCENARIOS: Readonly<Record<Recommendation['kind'], Scenario>> = {
       expect(answer.status, answer.text).toBe(200);
     },
   },
+  unknown_operations: {
+    late: true,
+    make: async ({ make }) =>
+      `gateway/${await make('/gateways/', { base_path: '/v1', auth: { require: 'none' } })}`,
+    visits: () => every(50, { target: '/v1/orders/4711' }),
+    evidence: { of: 1, operations: [{ operation: 'GET /orders/{orderId}', requests: expect.any(Number) }] },
+  },
 };
 
 test('every kind of recommendation has a scenario', () => {

@@ -51,6 +51,7 @@ export function factsOf({
     keys: [],
     month: null,
     week: null,
+    unknownOperations: null,
     entries: null,
     dnsMode: 'managed',
     overTls: true,

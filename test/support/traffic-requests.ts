@@ -28,6 +28,8 @@ export interface SentRequest extends Partial<Omit<CountedRequest, 'decision' | '
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly action?: Action;
+  /** What a plan has decided, in the place of what follows and of `action`. */
+  readonly decided?: Decision;
   readonly matches?: readonly Matched[];
   /** The action and status had dry_run rules been enforced, and the rule that settles them. */
   readonly shadow?: { readonly action: Action; readonly status: number | null; readonly by: Matched };
@@ -71,7 +73,7 @@ function decisionOf({ action = 'forward', status = 200, matches = [], shadow }: 
 
 /** The request as a node counts it. */
 export function countedRequest(sent: SentRequest): CountedRequest {
-  const { action: _action, matches: _matches, shadow: _shadow, ...fields } = sent;
+  const { action: _action, matches: _matches, shadow: _shadow, decided, ...fields } = sent;
   return {
     pageMatches: [],
     status: 200,
@@ -82,6 +84,7 @@ export function countedRequest(sent: SentRequest): CountedRequest {
     bot: null,
     ip: '192.0.2.1',
     userAgent: 'curl/8.5.0',
+    method: 'GET',
     path: '/',
     referrer: null,
     ja4: null,
@@ -92,7 +95,7 @@ export function countedRequest(sent: SentRequest): CountedRequest {
     monitored: false,
     gateway: false,
     ...fields,
-    decision: decisionOf(sent),
+    decision: decided ?? decisionOf(sent),
   };
 }
 

@@ -1,38 +1,8 @@
-/** `edgeplan gateway diff`: what two versions of an API accept differently, proved over all requests and credentials. */
+/** `edgeplan gateway`: works on the OpenAPI documents of gateways. */
 import { Command } from 'commander';
-import { proveAdmissions } from '../../workbench/proofs/gateway-changes.ts';
-import { admissionsDocument, admissionsText } from '../../workbench/simulation/render-admissions.ts';
 import { type Examples, withExamples } from '../examples.ts';
-import { EXIT, inputFault, usageFault } from '../exit.ts';
-import { openGateways } from '../input/open-gateways.ts';
-import { colourOption } from '../options.ts';
-import { type ColourChoice, write, writeDocument } from '../output.ts';
-
-/** The options of the command, as commander parses them. */
-interface Flags {
-  /** Prints JSON. */
-  readonly json?: boolean;
-  readonly color: ColourChoice;
-}
-
-/** Compares, prints what differs, and sets exit code 1 when anything does or is not proved. */
-async function run(before: string, after: string, { json, color }: Flags): Promise<void> {
-  if (before === '-' && after === '-') throw usageFault('only one of the inputs can be stdin');
-  // One after the other, so that diagnostics of both files are not interleaved.
-  const older = await openGateways(before, color);
-  const newer = await openGateways(after, color);
-  if (older.kind !== newer.kind) {
-    const remedy = 'give two OpenAPI documents, or two edge files';
-    throw usageFault(`\`${before}\` is ${older.kind}, and \`${after}\` ${newer.kind}`, remedy);
-  }
-  const proved = proveAdmissions(older.ruleSet, newer.ruleSet);
-  if (proved === null)
-    throw inputFault(`the filters of hosts in \`${before}\` and \`${after}\` are too complex for a proof`);
-  const names = { before, after };
-  if (json === true) await writeDocument('gateway-diff', { ...names, ...admissionsDocument(proved) });
-  else await write(admissionsText(proved, names));
-  if (proved.changes.length + proved.open.length > 0) process.exitCode = EXIT.no;
-}
+import { gatewayDiffCommand } from '../gateway/diff.ts';
+import { gatewayDraftCommand } from '../gateway/draft.ts';
 
 /** Examples of the help. */
 const EXAMPLES: Examples = {
@@ -40,23 +10,19 @@ const EXAMPLES: Examples = {
     'edgeplan gateway diff openapi.old.yaml openapi.yaml',
     'edgeplan gateway diff edge.old.yaml edge.yaml --json',
   ],
+  'gateway draft': [
+    'edgeplan gateway draft --log access.log --host api.example.com -o openapi.yaml',
+    'edgeplan gateway draft --log decisions.jsonl.gz --base-path /v1 --min-requests 5',
+    'edgeplan gateway draft --domain example.com --gateway 12 -o openapi.yaml',
+  ],
 };
 
 /** Creates the command. */
 export function gatewayCommand(): Command {
-  const gateway = new Command('gateway').description('Compare what versions of an API accept.');
-  gateway
-    .command('diff')
-    .summary('what two versions of an API accept differently')
-    .description(
-      'Compares two OpenAPI documents, or the gateways of two edge files: requests that one of them alone accepts, ' +
-        'each with credentials that show it, or the proof that there is no such request. Bodies are not compared. Ends ' +
-        'with 1 when anything differs.',
-    )
-    .argument('<before>', 'an OpenAPI document or an edge file; - is stdin')
-    .argument('<after>', 'the one to compare it with')
-    .option('--json', 'the difference as JSON (edgeplan.gateway-diff/v1)')
-    .addOption(colourOption())
-    .action(run);
+  const gateway = new Command('gateway')
+    .summary('compare versions of an API, or draft its OpenAPI document from traffic')
+    .description('Works on the OpenAPI documents of gateways.')
+    .addCommand(gatewayDiffCommand())
+    .addCommand(gatewayDraftCommand());
   return withExamples(gateway, EXAMPLES);
 }

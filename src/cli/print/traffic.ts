@@ -165,6 +165,7 @@ const TOP_NAMES: Readonly<Record<TopKind, string>> = {
   user_agent: 'User-Agent',
   ja4: 'JA4',
   referrer: 'referrer',
+  unknown_operation: 'unknown operation',
 };
 
 /** A top list: each value with the most and the fewest requests that it may have. */

@@ -193,7 +193,11 @@ function requestEntry(entry: DecisionEntry, file: string, line: number): AccessE
 }
 
 /** The context of readers: facts that lines lack are those of the flags, or of the rules. */
-export function readerContext(defaults: LogDefaults, read: ReadLogs, rules: Evaluator): ReaderContext {
+export function readerContext(
+  defaults: LogDefaults,
+  read: ReadLogs,
+  rules: Pick<Evaluator, 'hosts' | 'domain'>,
+): ReaderContext {
   const { host, scheme, captures, countryOf, asnOf } = defaults;
   let assumed = host ?? '';
   return {
@@ -216,7 +220,7 @@ export function readerContext(defaults: LogDefaults, read: ReadLogs, rules: Eval
 const HOSTS_LISTED = 3;
 
 /** The host of rules that serve a single one. @throws CommandFault when there are more */
-function onlyHost(rules: Evaluator): string {
+function onlyHost(rules: Pick<Evaluator, 'hosts' | 'domain'>): string {
   const hosts = rules.hosts(HOSTS_LISTED + 1);
   const [only] = hosts;
   if (hosts.length === 1 && only !== undefined && !only.startsWith('*')) return only;

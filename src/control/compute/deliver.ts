@@ -8,6 +8,7 @@ import { openSignatures } from '../../engine/plan/open-signatures.ts';
 import { loadSignatures } from '../../engine/waf/load/load.ts';
 import { readOpenApiBytes } from '../../rules/files/openapi-file.ts';
 import { describeMistakes } from '../../rules/model/report.ts';
+import { asOperation, discoverUnknown } from '../../workbench/discovery/unknown-operations.ts';
 import { lintRuleSet } from '../../workbench/proofs/lint.ts';
 import type { RuleNote, TraceDocument } from '../../workbench/simulation/document.ts';
 import { type Signatures, simulate } from '../../workbench/simulation/simulate.ts';
@@ -38,6 +39,7 @@ import type {
   AnalysisJob,
   AnswerPage,
   DiffJob,
+  DiscoverJob,
   HitsJob,
   Job,
   JobKind,
@@ -108,6 +110,8 @@ function resultOf(job: Job, snapshots: Snapshots): JobResults[JobKind] | Promise
       return trafficText(job, snapshots);
     case 'top':
       return topText(job, snapshots);
+    case 'discover':
+      return discoveredText(job, snapshots);
     case 'recommend':
       return recommendPage(job, snapshots);
     default:
@@ -315,6 +319,21 @@ async function trafficText({ domainId, period, by }: TrafficJob, snapshots: Snap
   const steps = await snapshots.read((tx) => readTraffic(tx, domainId, period));
   const precision = { visitors: VISITORS_ERROR, milliseconds: QUANTILE_ERROR };
   return JSON.stringify({ ...head(period), by, precision, ...showTraffic(steps, period, { by }) });
+}
+
+/** The operations that the traffic of a gateway shows and that it does not have. @throws StoreFault, CountsFault */
+async function discoveredText(
+  { domainId, period, gateway }: DiscoverJob,
+  snapshots: Snapshots,
+): Promise<string> {
+  const list = await snapshots.read((tx) => readTop(tx, domainId, { ...period, of: 'unknown_operation' }));
+  const { from, to } = head(period);
+  const operations = discoverUnknown(list, gateway).operations.map((one) => ({
+    ...asOperation(one),
+    parameters: one.parameters,
+    requests: one.requests,
+  }));
+  return JSON.stringify({ from, to, operations });
 }
 
 /** The most frequent values of a period. @throws StoreFault, CountsFault */

@@ -7,6 +7,7 @@ import type { ListKind } from '../../base/vocabulary/vocabulary.ts';
 import type { Dimension, TopKind } from '../../engine/counts/counts.ts';
 import type { DnsRecord, EntryList } from '../../rules/model/types.ts';
 import type { OpenApiDocument } from '../../rules/openapi/read-openapi.ts';
+import type { DiscoveringGateway } from '../../workbench/discovery/unknown-operations.ts';
 import type { SignaturesNote } from '../../workbench/simulation/document.ts';
 import type { SimulatedRequest } from '../../workbench/simulation/simulate.ts';
 import type { FeedBody, ReadFeedBody } from '../lists/feed/read-feed.ts';
@@ -148,6 +149,14 @@ export interface TopJob {
   readonly limit: number;
 }
 
+/** Discovers operations of a gateway in the counts of a period. */
+export interface DiscoverJob {
+  readonly kind: 'discover';
+  readonly domainId: number;
+  readonly period: TrafficPeriod;
+  readonly gateway: DiscoveringGateway;
+}
+
 /** Computes the recommendations of a domain. */
 export interface RecommendJob extends AnswerPage, FactsAsked {
   readonly kind: 'recommend';
@@ -175,6 +184,7 @@ export type Job =
   | HitsJob
   | TrafficJob
   | TopJob
+  | DiscoverJob
   | RecommendJob;
 export type JobKind = Job['kind'];
 /** Short jobs have threads of their own, so that no proof delays them. */
@@ -196,6 +206,7 @@ export const LANE_OF: Readonly<Record<JobKind, Lane>> = {
   hits: 'short',
   traffic: 'short',
   top: 'short',
+  discover: 'short',
   recommend: 'long',
 };
 
@@ -293,6 +304,7 @@ export interface JobResults {
   readonly hits: ListPage;
   readonly traffic: string;
   readonly top: string;
+  readonly discover: string;
   readonly recommend: ListPage;
 }
 

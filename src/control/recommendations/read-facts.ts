@@ -47,7 +47,7 @@ export interface FactsAsked {
 }
 
 /** Rows and counts of one snapshot. */
-export interface FactRows extends Pick<StoredFacts, 'certificates' | 'keys'> {
+export interface FactRows extends Pick<StoredFacts, 'certificates' | 'keys' | 'unknownOperations'> {
   readonly rows: DomainRows;
   /** Counts by the start of each day, UTC. */
   readonly days: ReadonlyMap<number, TrafficCounts> | null;
@@ -62,22 +62,25 @@ export async function readFactRows(
 ): Promise<FactRows> {
   const rows = await readDomainRows(tx, domain);
   const certificates = await tx.certificates.list(domain.id);
+  const week = daysBefore(now, DRY_RUN_DAYS);
+  const hasGateways = counts && rows.rules.some(({ type }) => type === 'gateway');
   const asksForTls = counts && lacksCertificates({ certificates, dnsMode: domain.dns_mode });
   return {
     rows,
     certificates,
     keys: await tx.keys.list(account),
     days: counts ? await readTraffic(tx, domain.id, { step: 'day', ...daysBefore(now, UNUSED_DAYS) }) : null,
-    // A node takes the JA4 of each handshake of its own.
-    tlsRequests: asksForTls
-      ? (await readTop(tx, domain.id, { of: 'ja4', ...daysBefore(now, DRY_RUN_DAYS) })).total
+    unknownOperations: hasGateways
+      ? { ...week, list: await readTop(tx, domain.id, { of: 'unknown_operation', ...week }) }
       : null,
+    // A node takes the JA4 of each handshake of its own.
+    tlsRequests: asksForTls ? (await readTop(tx, domain.id, { of: 'ja4', ...week })).total : null,
   };
 }
 
 /** The facts of a domain. */
 export function toFacts(
-  { rows, certificates, keys, days, tlsRequests }: FactRows,
+  { rows, certificates, keys, days, tlsRequests, unknownOperations }: FactRows,
   { domain, now, entries }: FactsAsked,
 ): StoredFacts {
   const ruleSet = toRuleSet({ ...rows, rules: inEvaluationOrder(rows.rules) });
@@ -95,6 +98,7 @@ export function toFacts(
     findings: lintRuleSet(ruleSet, undefined, { proofs: false }),
     month: days === null ? null : countedPeriod(days, daysBefore(now, UNUSED_DAYS)),
     week: days === null ? null : countedPeriod(days, daysBefore(now, DRY_RUN_DAYS)),
+    unknownOperations,
     entries: entries?.rules.map(parseEntries) ?? null,
     overTls: (tlsRequests ?? 0) > 0 || entries?.newest.some(isOverTls) === true,
   };

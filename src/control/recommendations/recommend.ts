@@ -16,6 +16,7 @@ import { findings } from './findings.ts';
 import { KEY_MS, MAX_FRAGMENT_CHARACTERS } from './limits.ts';
 import type { DraftRecommendation, ProposedChange, Recommendation } from './shapes.ts';
 import { ruleName, ruleSetOf, type StoredFacts } from './stored-facts.ts';
+import { unknownOperations } from './unknown-operations.ts';
 import { unusedRules } from './unused-rules.ts';
 import { wafExclusions } from './waf-exclusions.ts';
 
@@ -81,6 +82,7 @@ const FAMILIES: readonly ((facts: StoredFacts) => readonly DraftRecommendation[]
   redirectCircles,
   wafExclusions,
   dryRun,
+  unknownOperations,
   unusedRules,
   cacheKey,
 ];

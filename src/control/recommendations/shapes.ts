@@ -1,7 +1,7 @@
 /** The schemas of recommendations, one for each `kind`, and the type of what families return before it is printed. */
 import { z } from 'zod';
 import type { DnsRecord, Rule } from '../../rules/model/types.ts';
-import { MAX_CHANGES_SHOWN, MAX_EXAMPLES, MAX_NAMES_SHOWN } from './limits.ts';
+import { MAX_CHANGES_SHOWN, MAX_EXAMPLES, MAX_NAMES_SHOWN, MAX_OPERATIONS_SHOWN } from './limits.ts';
 
 const time = z.iso.datetime();
 const count = z.int().min(0);
@@ -210,6 +210,19 @@ const CIRCLE = kindOf('redirect_circle', {
   }),
 });
 
+const UNKNOWN = kindOf('unknown_operations', {
+  about: 'operations that the traffic of a gateway shows and that the gateway does not have',
+  evidence: z.object({
+    rule,
+    ...PERIOD,
+    requests: count.describe('requests of these operations, at least'),
+    of: count.describe('the number of all such operations'),
+    operations: z
+      .array(z.object({ operation: z.string().describe('such as `GET /orders/{orderId}`'), requests: count }))
+      .describe(`the most requests first, at most ${MAX_OPERATIONS_SHOWN}`),
+  }),
+});
+
 /** One recommendation. */
 export const RECOMMENDATION = z
   .union([
@@ -225,6 +238,7 @@ export const RECOMMENDATION = z
     KEY,
     MISTAKEN,
     CIRCLE,
+    UNKNOWN,
   ])
   .meta({ id: 'Recommendation' });
 

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { decodeEscapes } from '../../base/octets/octets.ts';
 import { createTargetFacts, parseTarget } from '../../base/paths/path.ts';
 import { isObject } from '../../base/text/json-object.ts';
+import type { SpaceSaving } from '../../engine/counts/space-saving.ts';
 import type { DnsRecord, Domain, Rule, RuleList, RuleSet } from '../../rules/model/types.ts';
 import { type ObservedRequest, type ObservedVerdict, observeLine } from '../../workbench/tuning/observe.ts';
 import type { KeyWithUse } from '../store/tables/accounts.ts';
@@ -38,6 +39,13 @@ export interface RuleEntries {
   readonly requests: readonly EntryRequest[];
 }
 
+/** The unknown operations of a period, milliseconds since the epoch. */
+export interface UnknownOperationFacts {
+  readonly from: number;
+  readonly to: number;
+  readonly list: SpaceSaving;
+}
+
 /** Everything that is known of a domain. */
 export interface StoredFacts {
   /** Milliseconds since the epoch. */
@@ -59,6 +67,8 @@ export interface StoredFacts {
   /** The last 30 days and the last 7; `null`: they are not to be read. */
   readonly month: CountedPeriod | null;
   readonly week: CountedPeriod | null;
+  /** The last 7 days; `null`: the domain has no gateway, or counts are not to be read. */
+  readonly unknownOperations: UnknownOperationFacts | null;
   /** `null`: they are not to be read. */
   readonly entries: readonly RuleEntries[] | null;
   /** Whether requests of the last seven days came over TLS, as far as counts and entries were read. */

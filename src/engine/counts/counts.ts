@@ -112,7 +112,16 @@ export interface TrafficCounts {
 }
 
 /** What top lists are of. */
-export const TOP_KINDS = ['path', 'address', 'country', 'user_agent', 'ja4', 'referrer'] as const;
+export const TOP_KINDS = [
+  'path',
+  'address',
+  'country',
+  'user_agent',
+  'ja4',
+  'referrer',
+  /** Requests to gateways without an operation (`unknown-operation.ts`). Not in batches of earlier releases. */
+  'unknown_operation',
+] as const;
 /** One of TOP_KINDS. */
 export type TopKind = (typeof TOP_KINDS)[number];
 
@@ -249,6 +258,7 @@ export interface CountedRequest {
   /** The visitor's address; `null`: unknown. */
   readonly ip: string | null;
   readonly userAgent: string | null;
+  readonly method: string;
   /** In canonical form, without the query (semantics §1.1); `null`: the request has none that is valid. */
   readonly path: string | null;
   /** Host and path of the Referer field: its query may contain secrets. */

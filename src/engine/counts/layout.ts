@@ -310,20 +310,35 @@ function readRank(reader: Reader, least: number): number {
   return rank;
 }
 
-/** Seals top lists, each as compacted. */
+/**
+ * Maximum number of top lists that are read: those of a later release are after those of this one, and are skipped. A control plane
+ * may be of an earlier release than its nodes.
+ */
+const MAX_LISTS = 32;
+
+/** Seals top lists, each as compacted. Empty ones at the end are left out: an earlier release may not have them. */
 export function sealTops(lists: TopLists): Uint8Array {
   const writer = createWriter(TOPS);
-  writeInteger(writer, TOP_KINDS.length);
-  for (const kind of TOP_KINDS) writeList(writer, lists[kind]);
+  const used = TOP_KINDS.findLastIndex((kind) => lists[kind].total > 0) + 1;
+  const written = TOP_KINDS.slice(0, Math.max(used, FIRST_LISTS));
+  writeInteger(writer, written.length);
+  for (const kind of written) writeList(writer, lists[kind]);
   return finish(writer);
 }
+
+/** Lists that are always written: those of the first release. */
+const FIRST_LISTS = 6;
 
 /** @throws CountsFault when the octets are not sealed top lists of this version */
 export function openTops(bytes: Uint8Array): TopLists {
   const reader = openFrame(bytes, TOPS);
   const lists = createTopLists();
-  const kinds = readCount(reader, TOP_KINDS.length);
-  for (const kind of TOP_KINDS.slice(0, kinds)) readList(reader, lists[kind]);
+  const count = readInteger(reader, MAX_LISTS);
+  for (let index = 0; index < count; index++) {
+    const kind = TOP_KINDS[index];
+    if (kind === undefined) skipList(reader);
+    else readList(reader, lists[kind]);
+  }
   finishReading(reader);
   return lists;
 }
@@ -335,9 +350,9 @@ export function openTops(bytes: Uint8Array): TopLists {
 export function openTop(bytes: Uint8Array, kind: TopKind): SpaceSaving {
   const reader = openFrame(bytes, TOPS);
   const summary = createSpaceSaving();
-  const kinds = readCount(reader, TOP_KINDS.length);
-  for (const one of TOP_KINDS.slice(0, kinds)) {
-    if (one === kind) readList(reader, summary);
+  const count = readInteger(reader, MAX_LISTS);
+  for (let index = 0; index < count; index++) {
+    if (TOP_KINDS[index] === kind) readList(reader, summary);
     else skipList(reader);
   }
   finishReading(reader);

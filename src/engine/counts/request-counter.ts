@@ -33,6 +33,7 @@ import { addHash, hashPair, hashText } from './hyperloglog.ts';
 import { record } from './log-histogram.ts';
 import { shadowChanges } from './shadow-changes.ts';
 import { offer, type SpaceSaving } from './space-saving.ts';
+import { unknownOperation } from './unknown-operation.ts';
 
 // Counts one finished request into traffic counts and into top lists.
 
@@ -118,6 +119,8 @@ export function topValueOf(request: CountedRequest, kind: TopKind): string | nul
       return request.ja4;
     case 'referrer':
       return request.referrer;
+    case 'unknown_operation':
+      return unknownOperation(request);
   }
 }
 
@@ -205,6 +208,7 @@ function countInto(pending: Pending, request: CountedRequest): void {
   countValue(tops.country, request.country);
   countValue(tops.ja4, request.ja4);
   countValue(tops.referrer, request.referrer);
+  countValue(tops.unknown_operation, unknownOperation(request));
   if (decision === null) return;
   countMatches(pending, decision.matches, request);
   countMatches(pending, request.pageMatches, request);

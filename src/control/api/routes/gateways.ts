@@ -8,8 +8,11 @@ import { typePath } from '../../../base/vocabulary/vocabulary.ts';
 import { RULE_FORMS } from '../../../rules/model/rule.ts';
 import { MAX_SCHEMA_OCTETS } from '../../../rules/openapi/limits.ts';
 import type { OpenApiDocument } from '../../../rules/openapi/read-openapi.ts';
+import { checkFeature } from '../../accounts/entitlements.ts';
 import type { GatewaySchemaHead } from '../../store/repositories/gateway-schemas.ts';
 import type { RuleRow } from '../../store/tables/rules.ts';
+import { USUAL_RETENTION } from '../../traffic/retention.ts';
+import { DISCOVERED } from '../gateways/discovered.ts';
 import {
   checkSchema,
   compareSchema,
@@ -26,12 +29,15 @@ import {
   type ApiRoute,
   type Beside,
   type Call,
+  jsonText,
   type Operation,
   ok,
   operation,
   type Writing,
 } from '../operation/route.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
+import { bodyOf } from '../rules/show.ts';
+import { type AskedPeriod, ENDS_QUERY, readPeriod } from '../traffic/period.ts';
 import { changeRule } from './rules.ts';
 
 const ONE = `/domains/{domain}/${typePath('gateway')}/{ruleId}`;
@@ -53,9 +59,11 @@ const DOCUMENT_BODY = {
 // biome-ignore format: a table is read in columns
 export const GATEWAY_ROUTES: readonly ApiRoute[] = [
   { method: 'GET', path: `${ONE}/operations/`, permission: 'domain.view', hides: true, ...listOperations() },
+  { method: 'GET', path: `${ONE}/operations/discovered`, permission: 'domain.view', hides: true, gate: checkFeature('monitoring_enabled'), ...discoverOperations() },
   { method: 'PUT', path: `${ONE}/operations/`, permission: 'rules.edit', hides: true, ...replaceOperations() },
   { method: 'GET', path: `${ONE}/schema`, permission: 'domain.view', hides: true, ...readDocument() },
   { method: 'PUT', path: `${ONE}/schema`, permission: 'rules.edit', hides: true, ...replaceDocument() },
+  { method: 'DELETE', path: `${ONE}/schema`, permission: 'rules.edit', hides: true, ...removeDocument() },
   { method: 'POST', path: `${ONE}/schema/check`, permission: 'domain.view', hides: true, asks: true, ...checkDocument() },
 ];
 
@@ -72,6 +80,26 @@ function listOperations(): Operation {
     response: ANSWERED,
     async handle({ domain, latest, params }) {
       return ok(operationsOf(await gatewayOf({ tx: latest, domain, params })));
+    },
+  });
+}
+
+/** `GET …/operations/discovered`: runs in a compute thread. */
+function discoverOperations(): Operation {
+  return operation({
+    summary: 'Operations that the traffic of a gateway shows and that the gateway does not have',
+    query: z.object(ENDS_QUERY),
+    response: DISCOVERED,
+    async handle({ caller, domain, latest, now, params, query, services }) {
+      const row = await gatewayOf({ tx: latest, domain, params });
+      const retention = services.trafficRetention ?? USUAL_RETENTION;
+      const period = readPeriod(query as AskedPeriod, { now, retention, steps: ['hour', 'day'] });
+      const basePath = bodyOf(row)['base_path'] as string;
+      const gateway = { id: row.id, base_path: basePath, operations: operationsOf(row) };
+      const job = { kind: 'discover', domainId: domain.id, period, gateway } as const;
+      return jsonText(
+        await services.compute.run({ account: caller.account_id, kind: 'discover' }, async () => job),
+      );
     },
   });
 }
@@ -202,6 +230,33 @@ async function storeDocument(w: Writing, { read, octets, params }: SentDocument)
     });
   }
   return { ...ok(showCheck(read, changes)), tagged: tagged(after) };
+}
+
+/**
+ * `DELETE …/schema`: the operations of the document stay, as ones written by hand. Without operations a gateway takes every path, and
+ * the removal of a document must not open one.
+ */
+function removeDocument(): Operation {
+  return operation({
+    summary: 'Delete the OpenAPI document of a gateway; its operations stay, with the source `manual`',
+    response: z.object({ message: z.string() }),
+    async handle({ params, write }) {
+      return write(async (w) => {
+        const before = await gatewayOf({ tx: w.tx, domain: w.domain, params });
+        const earlier = await w.tx.gatewaySchemas.head(before.id);
+        if (earlier === null) throw new Refusal(404, 'the gateway has no OpenAPI document');
+        w.match(tagged(earlier));
+        const operations = operationsOf(before).map(({ source, ...one }) =>
+          source === 'schema' || source === undefined ? one : { ...one, source },
+        );
+        await changeRule(w, { before, input: { operations }, action: 'rule.update' });
+        await w.tx.gatewaySchemas.remove({ rule_id: before.id, domain_id: w.domain.id });
+        const subject = `gateway/${before.id}`;
+        await w.audit({ action: 'gateway.schema', subject, before: showHead(earlier) });
+        return ok({ message: `the OpenAPI document of ${subject} deleted` });
+      });
+    },
+  });
 }
 
 /** A document in the audit log. */

@@ -90,7 +90,8 @@ export const analytics = operation({
 
 /** `GET /domains/{domain}/analytics/top/`: the most frequent values of one kind. Top lists are stored by hour and day. */
 export const top = operation({
-  summary: 'The most frequent paths, addresses, countries, User-Agents, JA4 fingerprints or referrers',
+  summary:
+    'The most frequent paths, addresses, countries, User-Agents, JA4 fingerprints, referrers or unknown operations',
   query: z.object({
     of: z
       .enum(TOP_KINDS)

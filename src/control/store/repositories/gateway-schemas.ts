@@ -47,6 +47,10 @@ const put = statement((builder, p: GatewaySchemaRow) =>
     ),
 );
 
+const remove = statement((builder, p: { rule_id: number }) =>
+  builder.deleteFrom('gateway_schemas').where('rule_id', '=', p.rule_id),
+);
+
 /** Documents of gateways. The caller has found the rule in its domain. */
 export function gatewaySchemaReads(session: Session) {
   return {
@@ -76,6 +80,11 @@ export function gatewaySchemaWrites(session: Session) {
     async put(row: GatewaySchemaRow): Promise<void> {
       await lockDomain(session, row.domain_id);
       await put(session, row);
+    },
+    /** Removes the document of a gateway, which has one. */
+    async remove({ rule_id, domain_id }: Pick<GatewaySchemaRow, 'rule_id' | 'domain_id'>): Promise<void> {
+      await lockDomain(session, domain_id);
+      await remove(session, { rule_id });
     },
   };
 }

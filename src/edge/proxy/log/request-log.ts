@@ -79,6 +79,7 @@ function countedRequest(
     bot: botOf(request),
     ip: request.ip ?? null,
     userAgent: textOf(headers['user-agent']),
+    method: request.method,
     path: pathOf(request.target),
     referrer: referrerOf(headers.referer),
     ja4: request.ja4 ?? null,
