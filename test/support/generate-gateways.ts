@@ -180,7 +180,7 @@ function consumer(random: Random, username: string): Consumer {
 function usagePlan(random: Random, name: string): UsagePlan {
   const rate = name === 'wide' ? random.pick([4, 130]) : random.pick([1, 2, 5, 20]);
   const throttle = { rate, per_sec: random.pick([1, 2, 60]), burst: random.pick([0, 0, 1, 3]) };
-  return { name, throttle: name === 'open' ? null : throttle };
+  return { name, throttle: name === 'open' ? null : throttle, quota: null };
 }
 
 function tokenIssuer(name: string): TokenIssuer {

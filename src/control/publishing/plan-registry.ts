@@ -102,7 +102,11 @@ export function consumerOf({ id, body }: Pick<ConsumerRow, 'id' | 'body'>): Cons
 
 /** The fields of a usage plan. @throws PublishFault `stored_rows` */
 export function usagePlanOf({ id, body }: Pick<UsagePlanRow, 'id' | 'body'>): UsagePlan {
-  return readBody<UsagePlan>(body, `usage plan ${id}`);
+  // Rows of releases before have no quota.
+  return {
+    quota: null,
+    ...readBody<Omit<UsagePlan, 'quota'> & Partial<UsagePlan>>(body, `usage plan ${id}`),
+  };
 }
 
 /** The fields of a token issuer, without keys that were fetched. @throws PublishFault `stored_rows` */

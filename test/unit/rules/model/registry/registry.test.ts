@@ -194,9 +194,25 @@ describe('a token issuer', () => {
 });
 
 describe('a usage plan', () => {
+  test('has a quota with a limit and a period, or none', () => {
+    const parsed = parseUsagePlan({ name: 'gold', quota: { limit: 1_000_000_000_000, period: 'rolling_30d' } });
+    expect(parsed.ok && parsed.plan.quota).toEqual({ limit: 1_000_000_000_000, period: 'rolling_30d' });
+    const quota = { limit: 0, period: 'year', used: 1 };
+    const codes = parseUsagePlan({ name: 'gold', quota }).diagnostics.map(({ code, path }) => [code, ...path]);
+    expect(codes).toEqual([
+      ['out_of_range', 'quota', 'limit'],
+      ['invalid_value', 'quota', 'period'],
+      ['unknown_field', 'quota', 'used'],
+    ]);
+  });
+
   test('has a throttle with defaults, or none', () => {
     const parsed = parseUsagePlan({ name: 'gold', throttle: { rate: 5 } });
-    expect(parsed.ok && parsed.plan).toEqual({ name: 'gold', throttle: { rate: 5, per_sec: 1, burst: 0 } });
+    expect(parsed.ok && parsed.plan).toEqual({
+      name: 'gold',
+      throttle: { rate: 5, per_sec: 1, burst: 0 },
+      quota: null,
+    });
     const free = parseUsagePlan({ name: 'free' });
     expect(free.ok && free.plan.throttle).toBeNull();
   });
