@@ -28,6 +28,7 @@ import {
 } from './billing.ts';
 import { cacheReads, cacheWrites } from './caches.ts';
 import { certificateReads, certificateWrites } from './certificates.ts';
+import { consumerDayReads, consumerDayWrites } from './consumer-days.ts';
 import { contactReads, contactWrites } from './contacts.ts';
 import { domainReads, domainWrites, scanReads, scanWrites } from './domains.ts';
 import { draftReads, draftWrites, invariantReads, invariantWrites } from './drafts.ts';
@@ -93,6 +94,7 @@ export const READS = {
   gatewaySchemas: gatewaySchemaReads,
   groups: groupReads,
   traffic: trafficReads,
+  consumerDays: consumerDayReads,
   uptime: uptimeReads,
   caches: cacheReads,
   notifications: notificationReads,
@@ -136,6 +138,7 @@ export const WRITES = {
   gatewaySchemas: gatewaySchemaWrites,
   groups: groupWrites,
   traffic: trafficWrites,
+  consumerDays: consumerDayWrites,
   uptime: uptimeWrites,
   caches: cacheWrites,
   notifications: notificationWrites,

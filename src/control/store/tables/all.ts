@@ -33,6 +33,7 @@ import {
   ruleTotals,
 } from './rules.ts';
 import {
+  consumerDays,
   ruleHits,
   trafficDays,
   trafficHours,
@@ -111,6 +112,7 @@ const TABLES = {
   traffic_hours: trafficHours,
   traffic_days: trafficDays,
   traffic_slices: trafficSlices,
+  consumer_days: consumerDays,
   uptime_states: uptimeStates,
   uptime_progress: uptimeProgress,
   incidents,

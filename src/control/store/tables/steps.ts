@@ -166,6 +166,8 @@ WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);`,
   NONE,
   // 26: consumers, usage plans, token issuers.
   NONE,
+  // 27: requests of consumers by day.
+  NONE,
 ];
 
 /** The version of this edgeplan's tables. */
