@@ -41,6 +41,7 @@ const REASONS = [
   'acl respond',
   'scopes respond',
   'throttled respond',
+  'quota respond',
 ];
 
 function compareCase(seed: number, seen: Map<string, number>): void {

@@ -57,6 +57,7 @@ export interface Identity {
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly failure?: IdentityFailure | null | undefined;
+  readonly exhaustedUntil?: number | null | undefined;
 }
 
 /** What the gateway that acts has made of a request. */
@@ -71,7 +72,8 @@ export interface GatewayOutcome {
     | 'consumer_expired'
     | 'acl'
     | 'scopes'
-    | 'throttled';
+    | 'throttled'
+    | 'quota';
   readonly operation: string | null;
   readonly consumer: string | null;
   readonly failure?: IdentityFailure;

@@ -3,7 +3,7 @@
  * shape. A case gets them on demand, so that a seed without them names the same case as ever.
  */
 import { parseTemplate, templateShape } from '../../src/base/paths/path-template.ts';
-import { IDENTITY_FAILURES } from '../../src/base/vocabulary/vocabulary.ts';
+import { IDENTITY_FAILURES, QUOTA_PERIODS } from '../../src/base/vocabulary/vocabulary.ts';
 import type { EdgeRequest, RequestIdentity } from '../../src/engine/evaluator/request.ts';
 import type { Registry } from '../../src/rules/model/registry/registry.ts';
 import type {
@@ -179,8 +179,9 @@ function consumer(random: Random, username: string): Consumer {
 
 function usagePlan(random: Random, name: string): UsagePlan {
   const rate = name === 'wide' ? random.pick([4, 130]) : random.pick([1, 2, 5, 20]);
+  const quota = { limit: random.pick([1, 1_000_000_000_000]), period: random.pick(QUOTA_PERIODS) };
   const throttle = { rate, per_sec: random.pick([1, 2, 60]), burst: random.pick([0, 0, 1, 3]) };
-  return { name, throttle: name === 'open' ? null : throttle, quota: null };
+  return { name, throttle: name === 'open' ? null : throttle, quota: random.chance(0.6) ? quota : null };
 }
 
 function tokenIssuer(name: string): TokenIssuer {
@@ -286,6 +287,12 @@ const KINDS = [
 
 const ODD_IDENTITIES = [null, undefined, 7, 'ann', [], {}, ['ann'], { consumer: 7 }, { consumer: ['ann'] }];
 
+/** Times of the fact, of which only whole numbers that are later than the request count. */
+const EXHAUSTED_UNTIL: readonly unknown[] = [
+  ...[2 ** 50, 2 ** 50, 4_102_444_800_001, 0, -1, null, Number.NaN, Number.POSITIVE_INFINITY, 1.5e12 + 0.5],
+  ...['4102444800000', {}, undefined],
+];
+
 /** What an embedder may give as an identity: mostly a valid one. */
 export function generateIdentity(random: Random): RequestIdentity | null | undefined {
   if (random.chance(0.1)) return random.pick(ODD_IDENTITIES) as unknown as RequestIdentity;
@@ -300,6 +307,7 @@ export function generateIdentity(random: Random): RequestIdentity | null | undef
     ...(random.chance(0.6)
       ? { scopes: random.pick<unknown>([SCOPES, ['read'], ['write', 'read'], [7, null], 'read', null]) }
       : {}),
+    ...(random.chance(0.2) ? { exhaustedUntil: random.pick(EXHAUSTED_UNTIL) } : {}),
   } as unknown as RequestIdentity;
 }
 

@@ -31,12 +31,19 @@ export class RegistryTooLarge extends Error {
   override readonly name = 'RegistryTooLarge';
 }
 
-/** The consumers whose quota is exhausted, by username, and until when, in milliseconds since the epoch. */
-export type Exhausted = ReadonlyMap<string, number>;
+/** A quota that a consumer has exhausted. */
+export interface ExhaustedQuota {
+  /** The name of the usage plan. */
+  readonly plan: string;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** Exhausted quotas by the username of their consumer. */
+export type Exhausted = ReadonlyMap<string, readonly ExhaustedQuota[]>;
 
 /**
  * The registry's octets.
- * @param exhausted of usage plans with a quota
  * @throws RegistryTooLarge
  */
 export function sealRegistry(registry: Registry, exhausted: Exhausted = new Map()): Uint8Array {
@@ -106,7 +113,7 @@ function bodyOf(
     pool,
     consumers.flatMap((consumer) => {
       const row = consumerRow(pool, consumer);
-      return isPlain ? row : [...row, ...wordsOfNumber(exhausted.get(consumer.username) ?? 0)];
+      return isPlain ? row : [...row, placeExhausted(pool, exhausted.get(consumer.username) ?? [])];
     }),
   );
   const keys = keysOf(consumers);
@@ -128,6 +135,15 @@ function bodyOf(
   index[REGISTRY_INDEX.strings] = place(pool, stringRows(text));
   for (const [word, value] of index.entries()) pool.words[word] = value;
   return { words: pool.words, text, counts: [consumers.length, keys.length, plans.length, issuers.length] };
+}
+
+/** Places a count and rows of EXHAUSTED_ROW, and returns the offset; NONE of none. */
+function placeExhausted(pool: Pool, quotas: readonly ExhaustedQuota[]): number {
+  if (quotas.length === 0) return NONE;
+  const rows = sortedBy(quotas, ({ plan }) => plan).flatMap(({ plan, until }) => {
+    return [stringNumber(pool, plan), ...wordsOfNumber(until)];
+  });
+  return place(pool, [quotas.length, ...rows]);
 }
 
 /** A row of QUOTA_PLAN_ROW. */

@@ -17,6 +17,11 @@ export interface RequestIdentity {
   readonly scopes?: readonly string[] | undefined;
   /** Why a credential is refused, or that the request has none. Absent, `null`: all that it carries are valid. */
   readonly failure?: IdentityFailure | null | undefined;
+  /**
+   * Until when the quota of the consumer's usage plan is exhausted, in milliseconds since the epoch; `null`: it is not. Absent: as the
+   * registry says.
+   */
+  readonly exhaustedUntil?: number | null | undefined;
 }
 
 export interface EdgeRequest {

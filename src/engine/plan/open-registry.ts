@@ -8,6 +8,7 @@ import { hashOn, hashPlace, hashStart, ROW_MASK } from './lists.ts';
 import {
   CONSUMER_FLAG,
   CONSUMER_ROW,
+  EXHAUSTED_ROW,
   KEY_DIGEST_OCTETS,
   KEY_ROW,
   keyHash,
@@ -40,8 +41,8 @@ export interface RegisteredConsumer {
   readonly scopes: readonly string[];
   /** Milliseconds since the epoch; `null`: never. */
   readonly expiresAt: number | null;
-  /** The quota of its usage plan is exhausted before this time, in milliseconds since the epoch; 0: it is not. */
-  readonly exhaustedUntil: number;
+  /** The usage plans whose quota it has exhausted, and until when, in milliseconds since the epoch. */
+  readonly exhausted: ReadonlyMap<string, number>;
 }
 
 /** A key, expired or not. */
@@ -227,6 +228,8 @@ function checkParts({ words, text, counts, sizes }: Parts): void {
     const lists = words.subarray(at + CONSUMER_ROW.labels, at + CONSUMER_ROW.expiresLow);
     if (!own.every(isString) || !lists.every((list) => isStrings(words, list, stringCount)))
       throw damaged('a consumer has texts outside it');
+    if (sizes.consumer === QUOTA_CONSUMER_ROW.size && !hasExhausted(words, at, stringCount))
+      throw damaged('a consumer has quotas outside it');
   }
   for (let row = 0; row < counts.keys; row++) {
     const at = index(REGISTRY_INDEX.keys) + row * KEY_ROW.size;
@@ -241,6 +244,17 @@ function checkParts({ words, text, counts, sizes }: Parts): void {
     if (sizes.plan === QUOTA_PLAN_ROW.size && words[at + QUOTA_PLAN_ROW.period]! >= QUOTA_PERIODS.length)
       throw damaged('a usage plan has an unknown period');
   }
+}
+
+/** Whether the exhausted quotas of the consumer in a row lie inside the registry. */
+function hasExhausted(words: Uint32Array, row: number, stringCount: number): boolean {
+  const from = words[row + QUOTA_CONSUMER_ROW.exhausted]!;
+  if (from === NONE) return true;
+  const end = from + 1 + (words[from] ?? NONE) * EXHAUSTED_ROW.size;
+  if (end > words.length) return false;
+  for (let at = from + 1; at < end; at += EXHAUSTED_ROW.size)
+    if (words[at + EXHAUSTED_ROW.plan]! >= stringCount) return false;
+  return true;
 }
 
 function isStrings(words: Uint32Array, at: number, stringCount: number): boolean {
@@ -334,9 +348,23 @@ function readConsumer(parts: Parts, row: number): RegisteredConsumer {
     acl: list(CONSUMER_ROW.acl),
     scopes: list(CONSUMER_ROW.scopes),
     expiresAt: (flags & CONSUMER_FLAG.expires) === 0 ? null : numberAt(words, at + CONSUMER_ROW.expiresLow),
-    exhaustedUntil:
-      sizes.consumer === CONSUMER_ROW.size ? 0 : numberAt(words, at + QUOTA_CONSUMER_ROW.exhaustedLow),
+    exhausted: sizes.consumer === CONSUMER_ROW.size ? NOTHING : exhaustedAt(parts, at),
   };
+}
+
+const NOTHING: ReadonlyMap<string, number> = new Map();
+
+function exhaustedAt(parts: Parts, row: number): ReadonlyMap<string, number> {
+  const { words } = parts;
+  const from = words[row + QUOTA_CONSUMER_ROW.exhausted]!;
+  if (from === NONE) return NOTHING;
+  return new Map(
+    Array.from({ length: words[from]! }, (_, index) => {
+      const at = from + 1 + index * EXHAUSTED_ROW.size;
+      const plan = stringAt(parts, words[at + EXHAUSTED_ROW.plan]!);
+      return [plan, numberAt(words, at + EXHAUSTED_ROW.untilLow)] as const;
+    }),
+  );
 }
 
 function readKey(

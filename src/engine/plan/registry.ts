@@ -83,11 +83,10 @@ export const CONSUMER_ROW = {
   expiresHigh: 10,
   size: 11,
 } as const;
-/**
- * The same from version 2 on, with the time until which the quota of the consumer is exhausted, in milliseconds since the epoch; 0: it is
- * not.
- */
-export const QUOTA_CONSUMER_ROW = { ...CONSUMER_ROW, exhaustedLow: 11, exhaustedHigh: 12, size: 13 } as const;
+/** The same from version 2 on, with the offset of a count and so many rows of EXHAUSTED_ROW; NONE: no quota of it is exhausted. */
+export const QUOTA_CONSUMER_ROW = { ...CONSUMER_ROW, exhausted: 11, size: 12 } as const;
+/** A quota that a consumer has exhausted: the name of the usage plan, and until when, in milliseconds since the epoch. */
+export const EXHAUSTED_ROW = { plan: 0, untilLow: 1, untilHigh: 2, size: 3 } as const;
 /** Bits of the flags of consumers. */
 export const CONSUMER_FLAG = { enabled: 1, expires: 2 } as const;
 

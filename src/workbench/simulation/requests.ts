@@ -79,6 +79,7 @@ const IDENTITY: Readonly<Record<keyof RequestIdentity, (value: unknown) => boole
   claims: isMapping,
   scopes: isTexts,
   failure: (value) => value === null || isOneOf(IDENTITY_FAILURES, value),
+  exhaustedUntil: (value) => value === null || Number.isSafeInteger(value),
 };
 
 function isOneOf(list: readonly string[], value: unknown): boolean {

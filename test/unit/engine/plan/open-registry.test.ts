@@ -75,7 +75,7 @@ function withoutDoubles(consumers: readonly Consumer[]): readonly Consumer[] {
 }
 
 /** What an opened registry answers for a consumer. */
-function registered(one: Consumer, exhaustedUntil = 0): object {
+function registered(one: Consumer, exhausted: ReadonlyMap<string, number> = new Map()): object {
   return {
     username: one.username,
     customId: one.custom_id,
@@ -87,7 +87,7 @@ function registered(one: Consumer, exhaustedUntil = 0): object {
     acl: one.acl,
     scopes: one.scopes,
     expiresAt: one.expires_at === null ? null : Date.parse(one.expires_at),
-    exhaustedUntil,
+    exhausted,
   };
 }
 
@@ -133,16 +133,18 @@ describe('a sealed registry', () => {
   test('has the time until which quotas are exhausted, if one of its plans has a quota', () => {
     fc.assert(
       fc.property(registry, fc.array(fc.integer({ min: 1, max: 2 ** 45 })), (given, times) => {
+        const plans = given.usage_plans.map(({ name: plan }) => plan);
         const exhausted = new Map(
-          given.consumers.flatMap(({ username }, row) => {
-            const until = times[row];
-            return until === undefined ? [] : [[username, until] as const];
+          given.consumers.map(({ username }, row) => {
+            const some = plans.slice(0, row % 3);
+            return [username, some.map((plan) => ({ plan, until: times[row] ?? 7 }))] as const;
           }),
         );
         const opened = openRegistry(sealRegistry(given, exhausted));
         const hasQuota = given.usage_plans.some(({ quota }) => quota !== null);
         for (const one of given.consumers) {
-          const until = hasQuota ? (exhausted.get(one.username) ?? 0) : 0;
+          const own = hasQuota ? exhausted.get(one.username)! : [];
+          const until = new Map(own.map((quota) => [quota.plan, quota.until]));
           expect(opened.consumer(one.username)).toEqual(registered(one, until));
         }
       }),
@@ -155,7 +157,7 @@ describe('a sealed registry', () => {
     const given = { consumers: [{ username: 'acme', usage_plan: 'gold' }], usage_plans: plans };
     const versionOf = (octets: Uint8Array): number =>
       new DataView(octets.buffer).getUint32(REGISTRY_HEADER.version * 4, true);
-    const plain = sealRegistry(registryOf(given), new Map([['acme', 5]]));
+    const plain = sealRegistry(registryOf(given), new Map([['acme', [{ plan: 'gold', until: 5 }]]]));
     expect(versionOf(plain)).toBe(1);
     expect(sha256Hex(plain)).toBe('b37731dcec04c858b76a6bd652b6ed6cc56ee5ececf33073b302b29e3cd82359');
     const quota = { limit: 10, period: 'day' };
