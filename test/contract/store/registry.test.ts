@@ -104,7 +104,14 @@ describe.each(kinds)('$name', (kind) => {
     await store.write((tx) => tx.consumerKeys.revoke(added, T + 2));
     expect(await version()).toBe(4);
     await store.write((tx) =>
-      tx.usagePlans.insert({ domain_id: domain.id, name: 'gold', body: '{}', created_at: T, updated_at: T }),
+      tx.usagePlans.insert({
+        domain_id: domain.id,
+        name: 'gold',
+        body: '{}',
+        created_at: T,
+        updated_at: T,
+        quota_period: null,
+      }),
     );
     const made = await issuer('idp');
     expect(await version()).toBe(6);

@@ -1,7 +1,7 @@
 /** Consumers of the gateways of a domain, and their keys. A change of either raises the version of the registry (`registries.ts`). */
 import { sql } from 'kysely';
 import { lockDomain } from '../database/lock-domain.ts';
-import { int, one, raw, type Session, statement } from '../database/statement.ts';
+import { int, one, raw, type Session, statement, textsIn } from '../database/statement.ts';
 import type { ConsumerKeyRow, ConsumerRow } from '../tables/registry.ts';
 import { raiseRegistry } from './registries.ts';
 
@@ -71,6 +71,18 @@ const byCustomId = statement((builder, p: { domain_id: number; custom_id: string
     .selectAll()
     .where('domain_id', '=', p.domain_id)
     .where('custom_id', '=', p.custom_id),
+);
+
+/** What quotas read of a consumer. */
+export type ConsumerHead = Pick<ConsumerRow, 'id' | 'username' | 'usage_plan'>;
+
+const named = statement((builder, p: { domain_id: number; usernames: string }, flavour) =>
+  builder
+    .selectFrom('consumers')
+    .select(['id', 'username', 'usage_plan'])
+    .where('domain_id', '=', p.domain_id)
+    .where('username', 'in', textsIn(p.usernames, flavour))
+    .orderBy('id'),
 );
 
 const onPlan = statement((builder, p: { domain_id: number; usage_plan: string; limit: number }) =>
@@ -225,6 +237,11 @@ export function consumerReads(session: Session) {
     async byCustomId(domainId: number, customId: string): Promise<ConsumerRow | null> {
       await lockDomain(session, domainId);
       return one(session, byCustomId, { domain_id: domainId, custom_id: customId });
+    },
+    /** Those of these usernames, by id. */
+    async named(domainId: number, usernames: readonly string[]): Promise<readonly ConsumerHead[]> {
+      await lockDomain(session, domainId);
+      return named(session, { domain_id: domainId, usernames: JSON.stringify(usernames) });
     },
     /** The usernames of those that name the usage plan; at most `limit`, in order. */
     async onPlan(domainId: number, plan: string, limit: number): Promise<readonly string[]> {

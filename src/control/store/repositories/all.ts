@@ -5,6 +5,7 @@
  */
 
 import { consumerKeyReads, consumerKeyWrites, consumerReads, consumerWrites } from '../registry/consumers.ts';
+import { exhaustedQuotaReads, exhaustedQuotaWrites } from '../registry/exhausted-quotas.ts';
 import { issuerFetchReads, issuerFetchWrites } from '../registry/issuer-fetches.ts';
 import {
   registryReads,
@@ -87,6 +88,7 @@ export const READS = {
   tokenIssuers: tokenIssuerReads,
   issuerFetches: issuerFetchReads,
   registries: registryReads,
+  exhaustedQuotas: exhaustedQuotaReads,
   audit: auditReads,
   outbox: outboxReads,
   plans: planReads,
@@ -131,6 +133,7 @@ export const WRITES = {
   tokenIssuers: tokenIssuerWrites,
   issuerFetches: issuerFetchWrites,
   registries: registryWrites,
+  exhaustedQuotas: exhaustedQuotaWrites,
   audit: auditWrites,
   outbox: outboxWrites,
   plans: planWrites,
