@@ -36,6 +36,7 @@ const LANDED = {
     'eabdbb2d409d4f9d',
     '91cc5d59c15bc84b',
     '67de37df509c10f7',
+    '092e049e0465fd19',
   ],
   postgres: [
     '2608231084785635',
@@ -65,6 +66,7 @@ const LANDED = {
     '7e6d64104806f686',
     '90311bf6f0f6f1fd',
     '0dd336412b4267df',
+    '19a04493f10e6908',
   ],
 } as const;
 
