@@ -190,7 +190,8 @@ export function exhaustedQuota(
   { quota }: Pick<UsagePlan, 'quota'>,
 ): { readonly policy: string; readonly limit: string; readonly retryAfter: number } | null {
   const until = consumer === null ? undefined : identityOf(facts)?.['exhaustedUntil'];
-  if (quota === null || typeof until !== 'number' || !Number.isSafeInteger(until)) return null;
+  if (quota === null || typeof until !== 'number' || !Number.isInteger(until)) return null;
+  if (until > Date.parse('9999-12-31T23:59:59.999Z')) return null;
   if (until <= facts.now) return null;
   const retryAfter = Math.ceil((until - facts.now) / 1000);
   const policy = `q=${quota.limit};w=${periodSec(quota, facts.now)}`;

@@ -46,6 +46,9 @@ interface ExhaustedPlan {
   readonly until: number;
 }
 
+/** The last time that has a text (RFC 3339): later ones are no times. */
+const LAST_TIME = 253_402_300_799_999;
+
 /** The quota that the consumer of a request has exhausted; `null`: it may send more. */
 export function exhaustedPlan(context: Context, place: Place, verdict: GatewayVerdict): ExhaustedPlan | null {
   const { now, request } = context.facts;
@@ -54,7 +57,7 @@ export function exhaustedPlan(context: Context, place: Place, verdict: GatewayVe
   if (plan === null || plan.quota === null) return null;
   const given: unknown = request.identity?.exhaustedUntil;
   const until = given === undefined ? (consumer!.exhausted.get(plan.name) ?? 0) : given;
-  return Number.isSafeInteger(until) && (until as number) > now
+  return Number.isInteger(until) && (until as number) > now && (until as number) <= LAST_TIME
     ? { name: plan.name, quota: plan.quota, until: until as number }
     : null;
 }
