@@ -52,6 +52,7 @@ export type IdentityFailure =
 
 /** Whose request it is, as the embedder has verified its credentials. */
 export interface Identity {
+  readonly keyId?: string | undefined;
   readonly consumer: string | null;
   readonly verified?: readonly ('api_key' | 'jwt')[] | undefined;
   readonly claims?: Readonly<Record<string, unknown>> | undefined;

@@ -90,7 +90,7 @@ export function countedRequest(sent: SentRequest): CountedRequest {
     originRequest: false,
     originError: false,
     monitored: false,
-    gateway: false,
+    gateway: null,
     ...fields,
     decision: decisionOf(sent),
   };

@@ -76,6 +76,7 @@ function isBot(value: unknown): boolean {
 const IDENTITY: Readonly<Record<keyof RequestIdentity, (value: unknown) => boolean>> = {
   consumer: MAYBE_TEXT.accepts,
   verified: (value) => isTexts(value) && (value as string[]).every((kind) => isOneOf(CREDENTIAL_KINDS, kind)),
+  keyId: isText,
   claims: isMapping,
   scopes: isTexts,
   failure: (value) => value === null || isOneOf(IDENTITY_FAILURES, value),
