@@ -289,7 +289,20 @@ const ODD_IDENTITIES = [null, undefined, 7, 'ann', [], {}, ['ann'], { consumer: 
 
 /** Times of the fact, of which only whole numbers that are later than the request count. */
 const EXHAUSTED_UNTIL: readonly unknown[] = [
-  ...[2 ** 47, 2 ** 47, 4_102_444_800_001, 253_402_300_799_999, 253_402_300_800_000, 2 ** 60, 0, -1, null, Number.NaN, Number.POSITIVE_INFINITY, 1.5e12 + 0.5],
+  ...[
+    2 ** 47,
+    2 ** 47,
+    4_102_444_800_001,
+    253_402_300_799_999,
+    253_402_300_800_000,
+    2 ** 60,
+    0,
+    -1,
+    null,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    1.5e12 + 0.5,
+  ],
   ...['4102444800000', {}, undefined],
 ];
 
