@@ -86,15 +86,30 @@ async function findExhausted(
   const defaults = needsDefaults ? await defaultPlans(tx, domain) : new Set<string>();
   const found: ExhaustedQuotaRow[] = [];
   for (const consumer of consumers) {
-    for (const plan of plans) {
-      if (consumer.usage_plan === null ? !defaults.has(plan.name) : consumer.usage_plan !== plan.name)
-        continue;
+    for (const plan of plans.filter(({ name }) => appliesTo(consumer, name, defaults))) {
       const until = await exhaustedUntil(counting, consumer, plan);
       if (until === null) continue;
       found.push({ domain_id: domain.id, consumer_id: consumer.id, usage_plan: plan.name, until });
     }
   }
   return found;
+}
+
+/** The usage plans with a quota that apply to a consumer, by name. @throws StoreFault */
+export async function plansOfConsumer(
+  tx: QuotaReads,
+  domain: ReachedDomain,
+  consumer: ConsumerHead,
+): Promise<readonly QuotaPlan[]> {
+  const plans = (await tx.usagePlans.list(domain.id)).map(usagePlanOf).filter(hasQuota);
+  if (plans.length === 0) return [];
+  const defaults = consumer.usage_plan === null ? await defaultPlans(tx, domain) : new Set<string>();
+  return plans.filter(({ name }) => appliesTo(consumer, name, defaults));
+}
+
+/** Whether the consumer has a usage plan, or, having none of its own, a gateway gives it. */
+function appliesTo({ usage_plan }: ConsumerHead, name: string, defaults: ReadonlySet<string>): boolean {
+  return usage_plan === null ? defaults.has(name) : usage_plan === name;
 }
 
 function hasQuota(plan: UsagePlan): plan is QuotaPlan {
