@@ -9915,6 +9915,16 @@ export interface components {
                 /** @description requests beyond `rate` that are accepted at once */
                 readonly burst: number;
             } | null;
+            /** @description how many requests a consumer may send in a period; later ones are answered 429; null: any number */
+            readonly quota: {
+                /** @description requests of one consumer in a period, over all gateways of the domain and all edges */
+                readonly limit: number;
+                /**
+                 * @description `day`, `week` and `month` begin at midnight UTC, weeks on Monday; `rolling_30d`: the last 30 days
+                 * @enum {string}
+                 */
+                readonly period: "day" | "week" | "month" | "rolling_30d";
+            } | null;
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
@@ -9931,6 +9941,16 @@ export interface components {
                 readonly per_sec?: number;
                 /** @description requests beyond `rate` that are accepted at once */
                 readonly burst?: number;
+            } | null;
+            /** @description how many requests a consumer may send in a period; later ones are answered 429; null: any number */
+            readonly quota?: {
+                /** @description requests of one consumer in a period, over all gateways of the domain and all edges */
+                readonly limit?: number;
+                /**
+                 * @description `day`, `week` and `month` begin at midnight UTC, weeks on Monday; `rolling_30d`: the last 30 days
+                 * @enum {string}
+                 */
+                readonly period?: "day" | "week" | "month" | "rolling_30d";
             } | null;
         };
         readonly UsedList: {
@@ -19980,6 +20000,19 @@ export interface operations {
                          * @default 0
                          */
                         readonly burst?: number;
+                    } | null;
+                    /**
+                     * @description how many requests a consumer may send in a period; later ones are answered 429; null: any number
+                     * @default null
+                     */
+                    readonly quota?: {
+                        /** @description requests of one consumer in a period, over all gateways of the domain and all edges */
+                        readonly limit: number;
+                        /**
+                         * @description `day`, `week` and `month` begin at midnight UTC, weeks on Monday; `rolling_30d`: the last 30 days
+                         * @enum {string}
+                         */
+                        readonly period: "day" | "week" | "month" | "rolling_30d";
                     } | null;
                 };
             };
