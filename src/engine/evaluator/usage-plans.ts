@@ -22,7 +22,7 @@ interface Throttle {
 }
 
 /** A gateway: its slot, and the usage plan of consumers without one of their own. */
-export interface Place {
+export interface GatewayPlace {
   readonly slot: number;
   /** Empty: none. */
   readonly defaultPlan: string;
@@ -31,7 +31,7 @@ export interface Place {
 /** The usage plan of a request; `null`: it has none. */
 function planOf(
   { loaded }: Context,
-  { defaultPlan }: Place,
+  { defaultPlan }: GatewayPlace,
   { consumer }: GatewayVerdict,
 ): RegisteredUsagePlan | null {
   const name = consumer?.usagePlan ?? defaultPlan;
@@ -50,7 +50,7 @@ interface ExhaustedPlan {
 const LAST_TIME = 253_402_300_799_999;
 
 /** The quota that the consumer of a request has exhausted; `null`: it may send more. */
-export function exhaustedPlan(context: Context, place: Place, verdict: GatewayVerdict): ExhaustedPlan | null {
+export function exhaustedPlan(context: Context, place: GatewayPlace, verdict: GatewayVerdict): ExhaustedPlan | null {
   const { now, request } = context.facts;
   const { consumer } = verdict;
   const plan = consumer === null ? null : planOf(context, place, verdict);
@@ -63,7 +63,7 @@ export function exhaustedPlan(context: Context, place: Place, verdict: GatewayVe
 }
 
 /** The usage plan of a request that is admitted so far; `null`: none limits it. */
-export function throttleOf(context: Context, place: Place, verdict: GatewayVerdict): Throttle | null {
+export function throttleOf(context: Context, place: GatewayPlace, verdict: GatewayVerdict): Throttle | null {
   const { facts } = context;
   const { consumer } = verdict;
   const plan = planOf(context, place, verdict);
@@ -125,7 +125,7 @@ export function countOnce(context: Context, run: Run, slot: number, { window, ke
 }
 
 /** Stores the state of the usage plan, which the response states whatever answers the request. */
-export function noteState(context: Context, run: Run, place: Place, verdict: GatewayVerdict): void {
+export function noteState(context: Context, run: Run, place: GatewayPlace, verdict: GatewayVerdict): void {
   if (verdict.reason === 'quota') {
     noteExhausted(context, run, exhaustedPlan(context, place, verdict)!);
     return;

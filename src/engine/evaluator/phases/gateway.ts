@@ -36,7 +36,7 @@ import {
   record,
   refOf,
 } from '../run.ts';
-import { countOnce, exhaustedPlan, noteState, type Place, throttleOf } from '../usage-plans.ts';
+import { countOnce, exhaustedPlan, noteState, type GatewayPlace, throttleOf } from '../usage-plans.ts';
 import { BYPASS } from './cache.ts';
 
 const GATEWAY = typeIndex('gateway');
@@ -110,7 +110,7 @@ function verdictOf(context: Context, run: Run, slot: number): GatewayVerdict {
     : verdict;
 }
 
-function placeOf(context: Context, slot: number): Place {
+function placeOf(context: Context, slot: number): GatewayPlace {
   return { slot, defaultPlan: gatewayAt(context, slot).plan };
 }
 
