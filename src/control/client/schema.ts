@@ -2627,6 +2627,66 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/gateways/{ruleId}/usage": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Requests to a gateway over a period, divided by consumer, operation or status
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainGatewaysByRuleIdUsage"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/gateways/{ruleId}/operations/usage": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * How often each operation of a gateway was called in 24 hours and 30 days, and when last
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainGatewaysByRuleIdOperationsUsage"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/consumers/{consumerId}/usage": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Requests of a consumer over a period, divided by gateway, operation or status
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainConsumersByConsumerIdUsage"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/lists/": {
         readonly parameters: {
             readonly query?: never;
@@ -6659,6 +6719,67 @@ export interface components {
                 readonly column: number;
             }[];
         };
+        readonly GatewayUse: {
+            /**
+             * Format: date-time
+             * @description start of the first step, inclusive
+             */
+            readonly from: string;
+            /**
+             * Format: date-time
+             * @description end of the last step, exclusive
+             */
+            readonly to: string;
+            /**
+             * @description the unit of the counts; days begin at midnight UTC
+             * @enum {string}
+             */
+            readonly step: "minute" | "hour" | "day";
+            /** @description what `values` divides requests by */
+            readonly by: ("gateway" | "consumer" | "operation" | "status") | null;
+            /** @description the whole period */
+            readonly totals: {
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            };
+            /** @description requests to gateways of the domain beyond those that are counted apart in a minute; they are in no total here */
+            readonly uncounted: {
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            };
+            /** @description every step in order, those without requests too */
+            readonly points: readonly {
+                /**
+                 * Format: date-time
+                 * @description start of the step
+                 */
+                readonly at: string;
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            }[];
+            /** @description the values with the most requests first; only where the request has `by` */
+            readonly values?: readonly {
+                /** @description id of a gateway, username, operation or status; `null`: requests without one */
+                readonly value: string | null;
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            }[];
+            /** @description the totals without `values`; only where the request has `by` */
+            readonly others?: {
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            };
+        };
         readonly HeadersRule: {
             readonly id: number;
             readonly domain_id: number;
@@ -7595,6 +7716,38 @@ export interface components {
             readonly sms: boolean | null;
             /** @description whether it is sent to webhooks; `null`: never */
             readonly webhook: boolean | null;
+        };
+        readonly OperationUse: {
+            /** @description every operation of the gateway, in its order */
+            readonly operations: readonly {
+                /** @description id of the operation; absent: it has none */
+                readonly operation_id?: string;
+                /** @description its methods */
+                readonly methods: readonly string[];
+                /** @description its template */
+                readonly path: string;
+                /** @description requests of the last 24 hours, in whole hours */
+                readonly requests_24h: number;
+                /** @description requests of today and the 29 days before, in UTC */
+                readonly requests_30d: number;
+                /**
+                 * Format: date-time
+                 * @description start of the hour of the last request, of its day if that was before; `null`: none in 30 days
+                 */
+                readonly last_seen_at: string | null;
+            }[];
+            /** @description requests that no operation describes */
+            readonly unlisted: {
+                /** @description requests of the last 24 hours, in whole hours */
+                readonly requests_24h: number;
+                /** @description requests of today and the 29 days before, in UTC */
+                readonly requests_30d: number;
+                /**
+                 * Format: date-time
+                 * @description start of the hour of the last request, of its day if that was before; `null`: none in 30 days
+                 */
+                readonly last_seen_at: string | null;
+            };
         };
         readonly OriginPoolRule: {
             readonly id: number;
@@ -18356,6 +18509,136 @@ export interface operations {
             readonly 404: components["responses"]["NotFound"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainGatewaysByRuleIdUsage: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description start, inclusive, moved to where its step begins; without it 24 hours before `to` */
+                readonly from?: string;
+                /** @description end, exclusive, moved to where the next step begins; without it now */
+                readonly to?: string;
+                /**
+                 * @description the unit of the counts; without it the shortest that suits the period
+                 * @example hour
+                 */
+                readonly step?: "minute" | "hour" | "day";
+                /**
+                 * @description divides requests by it
+                 * @example consumer
+                 */
+                readonly by?: "consumer" | "operation" | "status";
+                /** @description values, at most; without it 10 */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Requests to a gateway over a period, divided by consumer, operation or status */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GatewayUse"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainGatewaysByRuleIdOperationsUsage: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description How often each operation of a gateway was called in 24 hours and 30 days, and when last */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OperationUse"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainConsumersByConsumerIdUsage: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description start, inclusive, moved to where its step begins; without it 24 hours before `to` */
+                readonly from?: string;
+                /** @description end, exclusive, moved to where the next step begins; without it now */
+                readonly to?: string;
+                /**
+                 * @description the unit of the counts; without it the shortest that suits the period
+                 * @example hour
+                 */
+                readonly step?: "minute" | "hour" | "day";
+                /**
+                 * @description divides requests by it
+                 * @example gateway
+                 */
+                readonly by?: "gateway" | "operation" | "status";
+                /** @description values, at most; without it 10 */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly consumerId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Requests of a consumer over a period, divided by gateway, operation or status */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GatewayUse"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
