@@ -3,6 +3,7 @@
  * until when.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createNode } from '../../src/control/publishing/nodes.ts';
 import { createPublisher } from '../../src/control/publishing/publisher.ts';
 import { createQuotaWatch } from '../../src/control/registry/quota-watch.ts';
 import { openRegistry } from '../../src/engine/evaluator/index.ts';
@@ -167,6 +168,39 @@ describe.each(testDatabases())('quotas on $kind', (database) => {
     expect(await exhausted('acme')).toEqual({});
     const shown = await good('GET', `/usage-plans/${plan}`);
     expect(shown.quota).toBeNull();
+  });
+
+  test('the use of a consumer says what is left of its quota, until when it is refused, and the bound', async () => {
+    const throttle = { rate: 5, per_sec: 60, burst: 1 };
+    await good('POST', '/usage-plans/', { name: 'daily', throttle, quota: { limit: 10, period: 'day' } });
+    await addPlan('free', { limit: 1_000, period: 'rolling_30d' });
+    await addGateway('api', 'free');
+    const acme = await addConsumer('acme', 'daily');
+    const beta = await addConsumer('beta', null);
+    await publish();
+    const quotasOf = async (id: number): Promise<unknown> =>
+      (await good('GET', `/consumers/${id}/usage`)).quotas;
+    await use('acme', 7);
+    await use('beta', 40, 20);
+    const nodes = (await api.store.latest.nodes.list()).filter(({ revoked_at }) => revoked_at === null);
+    await api.store.write((tx) => createNode(tx, `quota-${database.kind}-${subject.domain.id}`, now));
+    const state = { usage_plan: 'daily', limit: 10, period: 'day', resets_at: '2031-01-16T00:00:00.000Z' };
+    // Two minutes have parts of at most three windows of six requests, at each node.
+    const overshoot = 18 * (nodes.length + 1);
+    expect(await quotasOf(acme)).toEqual([
+      { ...state, used: 7, remaining: 3, exhausted_until: null, overshoot },
+    ]);
+    await use('acme', 5);
+    await check();
+    expect(await quotasOf(acme)).toEqual([
+      { ...state, used: 12, remaining: 0, exhausted_until: state.resets_at, overshoot },
+    ]);
+    expect(await quotasOf(beta)).toEqual([
+      {
+        ...{ usage_plan: 'free', limit: 1_000, period: 'rolling_30d', used: 40, remaining: 960 },
+        ...{ exhausted_until: null, resets_at: state.resets_at, overshoot: null },
+      },
+    ]);
   });
 
   test('nothing is published while nothing changes, and a new period is published to nobody', async () => {

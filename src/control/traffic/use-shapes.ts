@@ -14,7 +14,7 @@ const SUMS = {
 } as const;
 const sums = z.object(SUMS);
 
-/** The answer of `GET …/gateways/{ruleId}/usage` and `GET …/consumers/{consumerId}/usage`. */
+/** The answer of `GET …/gateways/{ruleId}/usage`, and a part of that of `GET …/consumers/{consumerId}/usage`. */
 export const GATEWAY_USE = z
   .object({
     from: time

@@ -1,17 +1,25 @@
 /** The use of gateways (semantics §15): requests of one gateway and of one consumer, and which operations are called. */
 import { z } from 'zod';
 import { typePath } from '../../../base/vocabulary/vocabulary.ts';
+import { QUOTA_USE, quotaUse } from '../../registry/quota-use.ts';
 import { USUAL_RETENTION } from '../../traffic/retention.ts';
 import { USE_DIVISIONS, type UseDivision, type UseOf } from '../../traffic/show-gateway-use.ts';
 import { GATEWAY_USE, OPERATION_USE } from '../../traffic/use-shapes.ts';
 import { operationsOf } from '../gateways/schema.ts';
 import { MAX_TOP, USUAL_TOP } from '../operation/limits.ts';
 import { queryNumber } from '../operation/read-request.ts';
-import { type ApiRoute, type Call, jsonText, type Operation, operation } from '../operation/route.ts';
+import { type ApiRoute, type Call, jsonText, type Operation, ok, operation } from '../operation/route.ts';
 import { VIEWS } from '../registry/change.ts';
 import { type AskedPeriod, PERIOD_QUERY, readPeriod } from '../traffic/period.ts';
 import { present } from './consumers.ts';
 import { gatewayOf } from './gateways.ts';
+
+/** The answer of `GET …/consumers/{consumerId}/usage`. */
+const CONSUMER_USE = GATEWAY_USE.extend({
+  quotas: z
+    .array(QUOTA_USE)
+    .describe('the quota of its usage plan; of a consumer without one those that its gateways give'),
+}).meta({ id: 'ConsumerUse' });
 
 const GATEWAY = `/domains/{domain}/${typePath('gateway')}/{ruleId}`;
 
@@ -43,7 +51,7 @@ function gatewayUse(): Operation {
     response: GATEWAY_USE,
     async handle(call) {
       const { id } = await gatewayOf({ tx: call.latest, domain: call.domain, params: call.params });
-      return readUse(call, { gateway: id });
+      return jsonText(await readUse(call, { gateway: id }));
     },
   });
 }
@@ -52,11 +60,12 @@ function consumerUse(): Operation {
   return operation({
     summary: 'Requests of a consumer over a period, divided by gateway, operation or status',
     query: useQuery(USE_DIVISIONS.filter((by) => by !== 'consumer')),
-    response: GATEWAY_USE,
+    response: CONSUMER_USE,
     async handle(call) {
-      const { domain, latest, params } = call;
-      const { username } = await present({ tx: latest, domain }, params);
-      return readUse(call, { consumer: username });
+      const { domain, latest, now, params } = call;
+      const consumer = await present({ tx: latest, domain }, params);
+      const use = JSON.parse(await readUse(call, { consumer: consumer.username }));
+      return ok({ ...use, quotas: await quotaUse(latest, domain, { consumer, now }) });
     },
   });
 }
@@ -72,9 +81,7 @@ async function readUse({ caller, domain, now, query, services }: Call<unknown>, 
   const retention = services.trafficRetention ?? USUAL_RETENTION;
   const period = readPeriod(asked, { now, retention });
   const job = { kind: 'gateway_use', domainId: domain.id, period, of, by, limit } as const;
-  return jsonText(
-    await services.compute.run({ account: caller.account_id, kind: 'gateway_use' }, async () => job),
-  );
+  return services.compute.run({ account: caller.account_id, kind: 'gateway_use' }, async () => job);
 }
 
 function operationUse(): Operation {
