@@ -179,9 +179,8 @@ function consumer(random: Random, username: string): Consumer {
 
 function usagePlan(random: Random, name: string): UsagePlan {
   const rate = name === 'wide' ? random.pick([4, 130]) : random.pick([1, 2, 5, 20]);
-  const quota = { limit: random.pick([1, 1_000_000_000_000]), period: random.pick(QUOTA_PERIODS) };
   const throttle = { rate, per_sec: random.pick([1, 2, 60]), burst: random.pick([0, 0, 1, 3]) };
-  return { name, throttle: name === 'open' ? null : throttle, quota: random.chance(0.6) ? quota : null };
+  return { name, throttle: name === 'open' ? null : throttle, quota: null };
 }
 
 function tokenIssuer(name: string): TokenIssuer {
@@ -287,25 +286,6 @@ const KINDS = [
 
 const ODD_IDENTITIES = [null, undefined, 7, 'ann', [], {}, ['ann'], { consumer: 7 }, { consumer: ['ann'] }];
 
-/** Times of the fact, of which only whole numbers that are later than the request count. */
-const EXHAUSTED_UNTIL: readonly unknown[] = [
-  ...[
-    2 ** 47,
-    2 ** 47,
-    4_102_444_800_001,
-    253_402_300_799_999,
-    253_402_300_800_000,
-    2 ** 60,
-    0,
-    -1,
-    null,
-    Number.NaN,
-    Number.POSITIVE_INFINITY,
-    1.5e12 + 0.5,
-  ],
-  ...['4102444800000', {}, undefined],
-];
-
 /** What an embedder may give as an identity: mostly a valid one. */
 export function generateIdentity(random: Random): RequestIdentity | null | undefined {
   if (random.chance(0.1)) return random.pick(ODD_IDENTITIES) as unknown as RequestIdentity;
@@ -320,7 +300,6 @@ export function generateIdentity(random: Random): RequestIdentity | null | undef
     ...(random.chance(0.6)
       ? { scopes: random.pick<unknown>([SCOPES, ['read'], ['write', 'read'], [7, null], 'read', null]) }
       : {}),
-    ...(random.chance(0.2) ? { exhaustedUntil: random.pick(EXHAUSTED_UNTIL) } : {}),
   } as unknown as RequestIdentity;
 }
 
@@ -378,6 +357,42 @@ export function withGateways<C extends GeneratedCase>(random: Random, made: C): 
     return { ...request, ...last };
   });
   return { ...made, ruleSet, requests };
+}
+
+/** Times of the fact, of which only whole numbers that are later than the request count. */
+const EXHAUSTED_UNTIL: readonly unknown[] = [
+  ...[
+    2 ** 47,
+    2 ** 47,
+    4_102_444_800_001,
+    253_402_300_799_999,
+    253_402_300_800_000,
+    2 ** 60,
+    0,
+    -1,
+    null,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    1.5e12 + 0.5,
+  ],
+  ...['4102444800000', {}, undefined],
+];
+
+/** The case with quotas of some usage plans, and identities that have exhausted them. */
+export function withQuotas<C extends GeneratedCase>(random: Random, made: C): C {
+  const { registry } = made.ruleSet;
+  if (registry === undefined || 'digest' in registry) return made;
+  const usage_plans = registry.usage_plans.map((plan) => {
+    const limit = random.pick([1, 1_000_000_000_000]);
+    return random.chance(0.6) ? { ...plan, quota: { limit, period: random.pick(QUOTA_PERIODS) } } : plan;
+  });
+  const requests = made.requests.map((request) => {
+    const { identity } = request;
+    if (typeof identity !== 'object' || identity === null || random.chance(0.7)) return request;
+    const exhaustedUntil = random.pick(EXHAUSTED_UNTIL) as number;
+    return { ...request, identity: { ...identity, exhaustedUntil } };
+  });
+  return { ...made, ruleSet: { ...made.ruleSet, registry: { ...registry, usage_plans } }, requests };
 }
 
 /** The case with gateways if its seed is one more than a multiple of four. */
