@@ -5191,6 +5191,69 @@ export interface components {
              */
             readonly expires_at?: string | null;
         };
+        readonly ConsumerUse: {
+            /**
+             * Format: date-time
+             * @description start of the first step, inclusive
+             */
+            readonly from: string;
+            /**
+             * Format: date-time
+             * @description end of the last step, exclusive
+             */
+            readonly to: string;
+            /**
+             * @description the unit of the counts; days begin at midnight UTC
+             * @enum {string}
+             */
+            readonly step: "minute" | "hour" | "day";
+            /** @description what `values` divides requests by */
+            readonly by: ("gateway" | "consumer" | "operation" | "status") | null;
+            /** @description the whole period */
+            readonly totals: {
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            };
+            /** @description requests to gateways of the domain beyond those that are counted apart in a minute; they are in no total here */
+            readonly uncounted: {
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            };
+            /** @description every step in order, those without requests too */
+            readonly points: readonly {
+                /**
+                 * Format: date-time
+                 * @description start of the step
+                 */
+                readonly at: string;
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            }[];
+            /** @description the values with the most requests first; only where the request has `by` */
+            readonly values?: readonly {
+                /** @description id of a gateway, username, operation or status; `null`: requests without one */
+                readonly value: string | null;
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            }[];
+            /** @description the totals without `values`; only where the request has `by` */
+            readonly others?: {
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            };
+            /** @description the quota of its usage plan; of a consumer without one those that its gateways give */
+            readonly quotas: readonly components["schemas"]["QuotaUse"][];
+        };
         readonly DnsRecord: {
             readonly id: number;
             readonly domain_id: number;
@@ -8332,6 +8395,28 @@ export interface components {
             readonly p95: number | null;
             /** @description 99 % took at most so long */
             readonly p99: number | null;
+        };
+        readonly QuotaUse: {
+            /** @description name of the usage plan */
+            readonly usage_plan: string;
+            readonly limit: number;
+            /** @enum {string} */
+            readonly period: "day" | "week" | "month" | "rolling_30d";
+            /** @description admitted requests of the period that edges have reported */
+            readonly used: number;
+            readonly remaining: number;
+            /**
+             * Format: date-time
+             * @description until when edges refuse the consumer; null: it may send requests
+             */
+            readonly exhausted_until: string | null;
+            /**
+             * Format: date-time
+             * @description end of the period; of `rolling_30d` the midnight at which its first day counts no more
+             */
+            readonly resets_at: string;
+            /** @description requests that edges may admit beyond the limit: what the throttle of the plan lets through on all edges in 120 seconds, in which reports and refusals are under way; null: the plan has no throttle, so there is no bound */
+            readonly overshoot: number | null;
         };
         readonly RateLimitRule: {
             readonly id: number;
@@ -18633,7 +18718,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["GatewayUse"];
+                    readonly "application/json": components["schemas"]["ConsumerUse"];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];
