@@ -25,6 +25,7 @@ import type { SmsGatewayOptions, SmtpOptions } from '../control/notices/outlet-o
 import { createOutlets, type Outlets } from '../control/notices/outlets.ts';
 import { createNotifyWatch } from '../control/notices/watch.ts';
 import type { FailedAttempt } from '../control/publishing/attempts.ts';
+import { createQuotaWatch, type QuotaWatch } from '../control/registry/quota-watch.ts';
 import { createKeyWorker } from '../control/registry/worker.ts';
 import type { ReadTransaction, Store } from '../control/store/store.ts';
 import type { DomainRow } from '../control/store/tables/domains.ts';
@@ -225,7 +226,7 @@ export function createServerZones(
   };
 }
 
-// What `edgeplan serve` fetches: the feeds of named lists, and the keys of token issuers.
+// What `edgeplan serve` brings into registries and lists by itself: feeds, the keys of token issuers, exhausted quotas.
 
 /** What is fetched with; see `ServerOptions`. */
 interface FetchTools {
@@ -234,11 +235,11 @@ interface FetchTools {
   readonly compute: Compute;
 }
 
-/** Starts the workers that read lists from their feeds, and that fetch the keys of token issuers. */
+/** Starts the workers that read lists from their feeds, that fetch the keys of token issuers, and that check quotas. */
 export function startFetches(
   { store, log, secretsKey: ring = null }: Pick<ServerOptions, 'store' | 'log' | 'secretsKey'>,
   { special, hostNames: { lookupFor }, compute }: FetchTools,
-): { readonly listFeeds: FetchWorker; readonly issuerKeys: FetchWorker } {
+): { readonly listFeeds: FetchWorker; readonly issuerKeys: FetchWorker; readonly quotas: QuotaWatch } {
   const outward = { store, log, special, lookupFor, clock: Date.now };
   const listFeeds = createFeedWorker({
     ...{ ...outward, ring },
@@ -248,7 +249,9 @@ export function startFetches(
   const issuerKeys = createKeyWorker(outward);
   listFeeds.start();
   issuerKeys.start();
-  return { listFeeds, issuerKeys };
+  const quotas = createQuotaWatch({ store, log, clock: Date.now });
+  quotas.start();
+  return { listFeeds, issuerKeys, quotas };
 }
 
 // The notifications of `edgeplan serve`: the outlets that the options name, the delivery worker, and the watch.

@@ -61,7 +61,8 @@ export function requestOptions(command: Command): Command {
     )
     .option('--consumer <username>', 'the consumer of a gateway that the request has valid credentials of')
     .option('--claim <name=value>', 'a claim of its token; may be repeated', gather)
-    .option('--scope <scope>', 'a scope of its token; may be repeated', gather);
+    .option('--scope <scope>', 'a scope of its token; may be repeated', gather)
+    .option('--quota-exhausted <time>', 'until when the quota of the consumer is exhausted');
   // Hidden in the help: they exist only so that commander accepts them.
   for (const flag of ['--request <method>', '--data-raw <text>', '--data-binary <text>', '-u, --user <user>'])
     command.addOption(new Option(flag).hideHelp());

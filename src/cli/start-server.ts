@@ -37,6 +37,7 @@ import { createFeed } from '../control/publishing/feed.ts';
 import { createPublisher, type Publisher } from '../control/publishing/publisher.ts';
 import { createRepublisher, type Republisher } from '../control/publishing/republisher.ts';
 import { openSigner } from '../control/publishing/signer.ts';
+import type { QuotaWatch } from '../control/registry/quota-watch.ts';
 import type { ReadTransaction, Store } from '../control/store/store.ts';
 import type { DomainRow } from '../control/store/tables/domains.ts';
 import type { UptimeWatch } from '../control/traffic/uptime/judge-due.ts';
@@ -349,6 +350,7 @@ interface Parts {
   readonly notifier: Notifier;
   readonly listFeeds: FetchWorker;
   readonly issuerKeys: FetchWorker;
+  readonly quotas: QuotaWatch;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
   readonly compute: Compute;
@@ -375,6 +377,7 @@ async function settle({
   notifier,
   listFeeds,
   issuerKeys,
+  quotas,
   uses,
   budget,
   compute,
@@ -389,6 +392,7 @@ async function settle({
   clearInterval(flushing);
   await issuer?.stop();
   await zones?.stop();
+  await quotas.stop();
   await issuerKeys.stop();
   await listFeeds.stop();
   await notifier.stop();

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import type { CredentialsWanted } from '../../src/engine/evaluator/gateways.ts';
 import { createOracle, type OracleEnv } from '../oracle/index.ts';
 import { generateCase, seeded } from '../support/generate.ts';
-import { withGateways } from '../support/generate-gateways.ts';
+import { withGateways, withQuotas } from '../support/generate-gateways.ts';
 import { wordProgram } from '../support/generate-waf.ts';
 import { loadRuleSet } from '../support/load.ts';
 import { sizeOf } from '../support/size.ts';
@@ -41,6 +41,7 @@ const REASONS = [
   'acl respond',
   'scopes respond',
   'throttled respond',
+  'quota respond',
 ];
 
 function compareCase(seed: number, seen: Map<string, number>): void {
@@ -49,7 +50,10 @@ function compareCase(seed: number, seen: Map<string, number>): void {
     ruleSet,
     requests,
     env: given,
-  } = withGateways(seeded(seed + 50_000), generateCase(seed, REQUESTS, options));
+  } = withQuotas(
+    seeded(seed + 90_000),
+    withGateways(seeded(seed + 50_000), generateCase(seed, REQUESTS, options)),
+  );
   const env: OracleEnv = { ...given, waf: wordProgram };
   const oracle = createOracle(ruleSet, env);
   const plain = loadRuleSet(ruleSet, env);

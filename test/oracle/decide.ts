@@ -16,6 +16,7 @@ import { ruleMatches } from './filters.ts';
 import {
   answerOf,
   corsFields,
+  exhaustedQuota,
   type GatewayVerdict,
   hidden,
   judgeRequest,
@@ -270,13 +271,19 @@ function gatewayPhase(run: Run): Ending | null {
   const { facts, memo, world } = run;
   for (const rule of matching(run, 'gateway')) {
     let verdict = judgeRequest(rule, facts, world.registry);
+    const plan = verdict.reason === 'admitted' ? planOf(rule, verdict, world.registry) : null;
+    const exhausted = plan === null ? null : exhaustedQuota(facts, verdict, plan);
+    if (exhausted !== null) verdict = { ...verdict, reason: 'quota' };
     const rate = verdict.reason === 'admitted' ? countPlan(run, rule, verdict) : null;
     if (rate?.breached) verdict = { ...verdict, reason: 'throttled' };
     record(run, rule, verdict.reason === 'admitted' ? 'admit' : 'respond');
     if (!acts(run, rule)) continue;
     if (rate !== null && !run.shadow) {
-      const { name } = planOf(rule, verdict, world.registry)!;
-      memo.states.push({ rule: null, plan: name, state: rate.state });
+      memo.states.push({ rule: null, plan: plan!.name, state: rate.state });
+    }
+    if (exhausted !== null && !run.shadow) {
+      const { policy, limit } = exhausted;
+      memo.states.push({ rule: null, plan: `${plan!.name} quota`, state: { policy, limit } });
     }
     if (verdict.reason === 'admitted') {
       run.admitted = { rule, verdict };
@@ -286,6 +293,7 @@ function gatewayPhase(run: Run): Ending | null {
     return {
       ...{ action: 'respond', status, body, rule: ref(run, rule), gateway: outcomeOf(rule, verdict) },
       ...(rate === null ? {} : { retryAfter: rate.retryAfter }),
+      ...(exhausted === null ? {} : { retryAfter: exhausted.retryAfter }),
       responseHeaders: headers,
     };
   }
@@ -295,7 +303,7 @@ function gatewayPhase(run: Run): Ending | null {
 /** Counts a request under its usage plan once; `null`: it has none. */
 function countPlan({ facts, memo, shadow, world }: Run, rule: GatewayRule, verdict: GatewayVerdict) {
   const plan = planOf(rule, verdict, world.registry);
-  if (plan === null) return null;
+  if (plan === null || plan.throttle === null) return null;
   const isDry = rule.action_mode === 'dry_run';
   const consumer = verdict.consumer?.username ?? null;
   const known = memo.plans.get(rule.id);

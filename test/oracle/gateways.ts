@@ -171,7 +171,31 @@ export function planOf(
 ): UsagePlan | null {
   const name = consumer?.usage_plan ?? rule.default_plan;
   const plan = usage_plans.find((one) => one.name === name);
-  return plan === undefined || plan.throttle === null ? null : plan;
+  return plan ?? null;
+}
+
+const DAY_SEC = 86_400;
+
+/** The seconds of a quota's period. */
+function periodSec({ period }: NonNullable<UsagePlan['quota']>, now: number): number {
+  if (period !== 'month') return { day: DAY_SEC, week: 7 * DAY_SEC, rolling_30d: 30 * DAY_SEC }[period];
+  const date = new Date(now);
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate() * DAY_SEC;
+}
+
+/** What a response states of a quota that the consumer of the request has exhausted; `null`: it may send more. */
+export function exhaustedQuota(
+  facts: Facts,
+  { consumer }: GatewayVerdict,
+  { quota }: Pick<UsagePlan, 'quota'>,
+): { readonly policy: string; readonly limit: string; readonly retryAfter: number } | null {
+  const until = consumer === null ? undefined : identityOf(facts)?.['exhaustedUntil'];
+  if (quota === null || typeof until !== 'number' || !Number.isInteger(until)) return null;
+  if (until > Date.parse('9999-12-31T23:59:59.999Z')) return null;
+  if (until <= facts.now) return null;
+  const retryAfter = Math.ceil((until - facts.now) / 1000);
+  const policy = `q=${quota.limit};w=${periodSec(quota, facts.now)}`;
+  return { policy, limit: `r=0;t=${retryAfter}`, retryAfter };
 }
 
 /** The decision's account of a verdict. */
@@ -200,6 +224,7 @@ const PROBLEMS: Readonly<Record<string, readonly [number, string, string]>> = {
   acl: [403, 'Forbidden', 'the consumer may not call this operation'],
   scopes: [403, 'Forbidden', 'the credentials lack a scope of this operation'],
   throttled: [429, 'Too Many Requests', 'the usage plan allows no more requests now'],
+  quota: [429, 'Too Many Requests', 'the quota of the usage plan is exhausted'],
 };
 
 /** An answer of a gateway. */

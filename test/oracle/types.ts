@@ -52,11 +52,13 @@ export type IdentityFailure =
 
 /** Whose request it is, as the embedder has verified its credentials. */
 export interface Identity {
+  readonly keyId?: string | undefined;
   readonly consumer: string | null;
   readonly verified?: readonly ('api_key' | 'jwt')[] | undefined;
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly failure?: IdentityFailure | null | undefined;
+  readonly exhaustedUntil?: number | null | undefined;
 }
 
 /** What the gateway that acts has made of a request. */
@@ -71,7 +73,8 @@ export interface GatewayOutcome {
     | 'consumer_expired'
     | 'acl'
     | 'scopes'
-    | 'throttled';
+    | 'throttled'
+    | 'quota';
   readonly operation: string | null;
   readonly consumer: string | null;
   readonly failure?: IdentityFailure;

@@ -15,9 +15,14 @@ import {
   type TopLists,
   type TrafficCounts,
 } from '../../src/engine/counts/counts.ts';
+import {
+  countGatewayRequest,
+  MAX_GATEWAY_USES,
+  MAX_USE_CONSUMERS,
+} from '../../src/engine/counts/gateway-counts.ts';
 import { openCounts, openTop, openTops, sealCounts, sealTops } from '../../src/engine/counts/layout.ts';
 import { countRequest, countTops, createRequestCounter } from '../../src/engine/counts/request-counter.ts';
-import { generatedCounted, generatedDecisions } from '../support/counted-requests.ts';
+import { COUNTED, generatedCounted, generatedDecisions } from '../support/counted-requests.ts';
 import { plainCounts, plainLists } from '../support/plain-counts.ts';
 
 const REQUESTS = generatedCounted(generatedDecisions(120, 50), 5);
@@ -78,6 +83,57 @@ describe('traffic counts', () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  test('of gateways are those of a plain count', () => {
+    const span = REQUESTS.slice(0, 3_000);
+    const { gateways, sums } = countsOf(span);
+    const admitted = span.filter(({ gateway }) => gateway?.isAdmitted === true);
+    expect(admitted.length).toBeGreaterThan(0);
+    expect(sums.gateway_requests).toBe(admitted.length);
+    for (const parts of [gateways.uses, gateways.consumers])
+      expect([...parts.values()].reduce((sum, one) => sum + one.admitted, 0)).toBe(admitted.length);
+    for (const [consumer, { requests }] of gateways.consumers)
+      expect(requests).toBe(span.filter(({ gateway }) => gateway?.consumer === consumer).length);
+    for (const { requests, status, gateway: id, consumer, operation } of gateways.uses.values()) {
+      const alike = span.filter(
+        ({ gateway, status: own }) =>
+          gateway?.gateway === id &&
+          gateway.consumer === consumer &&
+          gateway.operation === operation &&
+          (own === status || (status === 0 && (own < 100 || own > 599))),
+      );
+      expect(requests).toBe(alike.length);
+    }
+    for (const [key, at] of gateways.keys) {
+      const uses = span.filter(({ gateway }) => gateway?.key === key);
+      expect(at).toBe(Math.max(...uses.map((use) => use.at)));
+    }
+  });
+
+  test('of gateways beyond their bounds lose their division and no request', () => {
+    const counts = createTrafficCounts();
+    const size = MAX_USE_CONSUMERS + 5;
+    for (let at = 0; at < size; at++) {
+      const gateway = { gateway: 1, consumer: `c${at}`, operation: '', isAdmitted: at % 2 === 0, key: null };
+      countRequest(counts, { ...COUNTED, gateway });
+    }
+    const { uses, consumers, uncounted, unnamed } = openCounts(sealCounts(counts)).gateways;
+    expect([uses.size, consumers.size]).toEqual([MAX_GATEWAY_USES, MAX_USE_CONSUMERS]);
+    expect([uncounted.requests, unnamed.requests]).toEqual([size - MAX_GATEWAY_USES, 5]);
+    const admitted = [...consumers.values()].reduce((sum, one) => sum + one.admitted, unnamed.admitted);
+    expect(admitted).toBe(counts.sums.gateway_requests);
+  });
+
+  test('without requests to gateways have the octets of earlier releases', () => {
+    const plain = countsOf(REQUESTS.slice(0, 50).map((request) => ({ ...request, gateway: null })));
+    const sealed = sealCounts(plain);
+    const gateway = { gateway: 1, consumer: '', operation: '', isAdmitted: false, key: null };
+    countGatewayRequest(plain.gateways, gateway, { status: 401, at: 1 });
+    // All but the checksum, which has four octets, is the beginning of what counts with gateways are.
+    expect(sealCounts(plain).subarray(0, sealed.length - 4)).toEqual(sealed.subarray(0, sealed.length - 4));
+    const none = openCounts(sealed).gateways;
+    expect([none.uses.size, none.consumers.size, none.keys.size]).toEqual([0, 0, 0]);
   });
 
   test('do not change when they are added to others', () => {

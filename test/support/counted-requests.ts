@@ -27,7 +27,7 @@ export const COUNTED: CountedRequest = {
   originRequest: true,
   originError: false,
   monitored: true,
-  gateway: false,
+  gateway: null,
 };
 
 /** The decisions of generated requests under generated rule sets. */
@@ -73,6 +73,17 @@ function countedWith(random: Random): CountedRequest {
     originRequest,
     originError: originRequest && random.chance(0.1),
     monitored: random.chance(0.5),
-    gateway: random.chance(0.1),
+    gateway: random.chance(0.3) ? gatewayWith(random) : null,
+  };
+}
+
+function gatewayWith(random: Random): CountedRequest['gateway'] {
+  const consumer = random.pick(['', 'acme', 'beta', 'ä😀']);
+  return {
+    gateway: 1 + random.int(3),
+    consumer,
+    operation: random.pick(['', 'listOrders', 'GET /orders/{id}', `/${'x'.repeat(300)}`]),
+    isAdmitted: random.chance(0.7),
+    key: consumer === '' || random.chance(0.5) ? null : random.pick(['00000000', '0badcafe', 'ffffffff']),
   };
 }

@@ -3,7 +3,7 @@
  * shape. A case gets them on demand, so that a seed without them names the same case as ever.
  */
 import { parseTemplate, templateShape } from '../../src/base/paths/path-template.ts';
-import { IDENTITY_FAILURES } from '../../src/base/vocabulary/vocabulary.ts';
+import { IDENTITY_FAILURES, QUOTA_PERIODS } from '../../src/base/vocabulary/vocabulary.ts';
 import type { EdgeRequest, RequestIdentity } from '../../src/engine/evaluator/request.ts';
 import type { Registry } from '../../src/rules/model/registry/registry.ts';
 import type {
@@ -182,7 +182,7 @@ function consumer(random: Random, username: string): Consumer {
 function usagePlan(random: Random, name: string): UsagePlan {
   const rate = name === 'wide' ? random.pick([4, 130]) : random.pick([1, 2, 5, 20]);
   const throttle = { rate, per_sec: random.pick([1, 2, 60]), burst: random.pick([0, 0, 1, 3]) };
-  return { name, throttle: name === 'open' ? null : throttle };
+  return { name, throttle: name === 'open' ? null : throttle, quota: null };
 }
 
 function tokenIssuer(name: string): TokenIssuer {
@@ -359,6 +359,42 @@ export function withGateways<C extends GeneratedCase>(random: Random, made: C): 
     return { ...request, ...last };
   });
   return { ...made, ruleSet, requests };
+}
+
+/** Times of the fact, of which only whole numbers that are later than the request count. */
+const EXHAUSTED_UNTIL: readonly unknown[] = [
+  ...[
+    2 ** 47,
+    2 ** 47,
+    4_102_444_800_001,
+    253_402_300_799_999,
+    253_402_300_800_000,
+    2 ** 60,
+    0,
+    -1,
+    null,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    1.5e12 + 0.5,
+  ],
+  ...['4102444800000', {}, undefined],
+];
+
+/** The case with quotas of some usage plans, and identities that have exhausted them. */
+export function withQuotas<C extends GeneratedCase>(random: Random, made: C): C {
+  const { registry } = made.ruleSet;
+  if (registry === undefined || 'digest' in registry) return made;
+  const usage_plans = registry.usage_plans.map((plan) => {
+    const limit = random.pick([1, 1_000_000_000_000]);
+    return random.chance(0.6) ? { ...plan, quota: { limit, period: random.pick(QUOTA_PERIODS) } } : plan;
+  });
+  const requests = made.requests.map((request) => {
+    const { identity } = request;
+    if (typeof identity !== 'object' || identity === null || random.chance(0.7)) return request;
+    const exhaustedUntil = random.pick(EXHAUSTED_UNTIL) as number;
+    return { ...request, identity: { ...identity, exhaustedUntil } };
+  });
+  return { ...made, ruleSet: { ...made.ruleSet, registry: { ...registry, usage_plans } }, requests };
 }
 
 /** The case with gateways if its seed is one more than a multiple of four. */

@@ -13,6 +13,7 @@ export function plainCounts({
   edgeTimes,
   originTimes,
   visitors,
+  gateways: { uses, consumers, keys, ...rest },
 }: TrafficCounts): unknown {
   return {
     sums,
@@ -22,6 +23,12 @@ export function plainCounts({
     edgeTimes: plainHistogram(edgeTimes),
     originTimes: plainHistogram(originTimes),
     visitors: plainVisitors(visitors),
+    gateways: {
+      ...rest,
+      uses: Object.fromEntries(uses),
+      consumers: Object.fromEntries(consumers),
+      keys: Object.fromEntries(keys),
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type TopLists,
   type TrafficCounts,
 } from '../../src/engine/counts/counts.ts';
+import { countGatewayRequest } from '../../src/engine/counts/gateway-counts.ts';
 import { addText, estimate } from '../../src/engine/counts/hyperloglog.ts';
 import { sealCounts, sealTops } from '../../src/engine/counts/layout.ts';
 import { count, quantile, record } from '../../src/engine/counts/log-histogram.ts';
@@ -38,6 +39,12 @@ export function sampleCounts({ requests, rules = [1], seed = 0, lastAt = 0 }: Sa
   sums.monitored = Math.min(requests, 1 + (seed % 3));
   sums.monitored_errors = seed % 2;
   sums.gateway_requests = Math.floor(requests / 2);
+  for (let request = 0; request < requests; request++) {
+    const consumer = ['', 'acme', 'beta'][(seed + request) % 3]!;
+    const of = { gateway: 1, consumer, operation: 'listOrders', key: consumer === '' ? null : '0badcafe' };
+    const isAdmitted = request % 2 === 1;
+    countGatewayRequest(counts.gateways, { ...of, isAdmitted }, { status: 200, at: lastAt });
+  }
   addKey(counts, 'action', { key: 'forward', requests });
   addKey(counts, 'status', { key: seed % 5 === 0 ? '503' : '200', requests });
   addKey(counts, 'country', { key: ['DE', 'FR', 'US'][seed % 3]!, requests });
@@ -78,7 +85,7 @@ export function sealedSample(sample: SampleCounts): {
 
 /** The content of counts, independent of the order in which it was added. */
 export function plainCounts(counts: TrafficCounts): unknown {
-  const { sums, by, hits, changes, edgeTimes, originTimes, visitors } = counts;
+  const { sums, by, hits, changes, edgeTimes, originTimes, visitors, gateways } = counts;
   const sorted = (map: ReadonlyMap<string, unknown>): unknown =>
     Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
   return {
@@ -86,6 +93,8 @@ export function plainCounts(counts: TrafficCounts): unknown {
     by: Object.fromEntries(Object.entries(by).map(([name, keys]) => [name, sorted(keys)])),
     hits: sorted(hits),
     changes: sorted(changes),
+    uses: sorted(gateways.uses),
+    consumers: sorted(gateways.consumers),
     times: [edgeTimes, originTimes].map((times) => [
       count(times),
       quantile(times, 0.5),

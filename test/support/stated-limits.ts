@@ -6,8 +6,14 @@ import type { StatedLimit } from '../oracle/index.ts';
 export function statedFields(states: readonly StatedLimit[]): RateLimitFields | null {
   if (states.length === 0) return null;
   const nameOf = ({ id, key, plan }: StatedLimit): string =>
-    id === null ? planName(plan!) : policyName(id, key ?? '');
+    id === null ? namedPlan(plan!) : policyName(id, key ?? '');
   const list = (member: 'policy' | 'limit'): string =>
     states.map((state) => `"${nameOf(state)}";${state[member]}`).join(', ');
   return { policy: list('policy'), limit: list('limit') };
+}
+
+/** The name of a usage plan, or of its quota: `<plan> quota`. */
+function namedPlan(plan: string): string {
+  const [name = '', ...quota] = plan.split(' ');
+  return [planName(name), ...quota].join(' ');
 }

@@ -93,7 +93,7 @@ export function countedRequest(sent: SentRequest): CountedRequest {
     originRequest: false,
     originError: false,
     monitored: false,
-    gateway: false,
+    gateway: null,
     ...fields,
     decision: decided ?? decisionOf(sent),
   };

@@ -339,6 +339,10 @@ export const IDENTITY_FAILURES = [
 ] as const;
 export type IdentityFailure = (typeof IDENTITY_FAILURES)[number];
 
+/** Periods of quotas, in UTC: from midnight, from Monday, from the first of the month, or the last 30 days at any time. */
+export const QUOTA_PERIODS = ['day', 'week', 'month', 'rolling_30d'] as const;
+export type QuotaPeriod = (typeof QUOTA_PERIODS)[number];
+
 export const RECORD_SCHEMES = ['Default', 'Auto', 'Http', 'Https'] as const;
 
 /**

@@ -94,6 +94,7 @@ const ONE_REQUEST = [
   'consumer',
   'claim',
   'scope',
+  'quotaExhausted',
   'counted',
   'status',
   'why',

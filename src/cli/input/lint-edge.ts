@@ -3,7 +3,7 @@ import { type Diagnostic, formatPath } from '../../base/diagnostics/diagnostic.t
 import { APPLICATION_HOST } from '../../base/vocabulary/vocabulary.ts';
 import type { EdgeFile, EdgeSources } from '../../rules/files/edge-file.ts';
 import { byPlace } from '../../rules/files/yaml.ts';
-import { keysNotFetched } from '../../rules/model/registry/registry.ts';
+import { withoutControlPlane } from '../../rules/model/registry/registry.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { type LintSources, lintRuleSet } from '../../workbench/proofs/lint.ts';
 import { type ChoiceFlags, signatureNames } from '../open-signatures.ts';
@@ -22,7 +22,7 @@ export async function lintEdge(
     ...diagnostics,
     ...found,
     ...applicationNotes(ruleSet, sources),
-    ...keyNotes(ruleSet, sources),
+    ...registryNotes(ruleSet, sources),
   ];
   return [...withoutRepeats(reported)].sort(byPlace);
 }
@@ -59,8 +59,8 @@ function applicationNotes({ records }: RuleSet, sources: EdgeSources): readonly 
     });
 }
 
-/** A warning for each token issuer whose keys only a control plane would fetch. */
-function keyNotes({ registry }: RuleSet, sources: EdgeSources): readonly Diagnostic[] {
+/** Warnings about what only a control plane does for gateways. */
+function registryNotes({ registry }: RuleSet, sources: EdgeSources): readonly Diagnostic[] {
   if (registry === undefined || 'digest' in registry) return [];
-  return keysNotFetched(registry).map((one) => ({ ...one, at: sources.at(one.path) }));
+  return withoutControlPlane(registry).map((one) => ({ ...one, at: sources.at(one.path) }));
 }

@@ -16,6 +16,7 @@ import * as life from './routes/domain-lifecycle.ts';
 import * as domains from './routes/domains.ts';
 import { features } from './routes/features.ts';
 import * as feed from './routes/feed.ts';
+import { GATEWAY_USAGE_ROUTES } from './routes/gateway-usage.ts';
 import { GATEWAY_ROUTES } from './routes/gateways.ts';
 import * as invitations from './routes/invitations.ts';
 import { LIST_FEED_ROUTES } from './routes/list-feeds.ts';
@@ -94,6 +95,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...RULE_TYPES.flatMap(ruleRoutes),
   ...RULE_TYPES.flatMap(ruleBatchRoutes),
   ...GATEWAY_ROUTES,
+  ...GATEWAY_USAGE_ROUTES,
 
   // Named lists
   ...LIST_ROUTES,

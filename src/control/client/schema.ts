@@ -2583,26 +2583,6 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
-    readonly "/domains/{domain}/gateways/{ruleId}/operations/discovered": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /**
-         * Operations that the traffic of a gateway shows and that the gateway does not have
-         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404. The domain's subscription must allow it.
-         */
-        readonly get: operations["getDomainGatewaysByRuleIdOperationsDiscovered"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
     readonly "/domains/{domain}/gateways/{ruleId}/schema": {
         readonly parameters: {
             readonly query?: never;
@@ -2621,11 +2601,7 @@ export interface paths {
          */
         readonly put: operations["putDomainGatewaysByRuleIdSchema"];
         readonly post?: never;
-        /**
-         * Delete the OpenAPI document of a gateway; its operations stay, with the source `manual`
-         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
-         */
-        readonly delete: operations["deleteDomainGatewaysByRuleIdSchema"];
+        readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -2645,6 +2621,66 @@ export interface paths {
          * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
          */
         readonly post: operations["postDomainGatewaysByRuleIdSchemaCheck"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/gateways/{ruleId}/usage": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Requests to a gateway over a period, divided by consumer, operation or status
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainGatewaysByRuleIdUsage"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/gateways/{ruleId}/operations/usage": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * How often each operation of a gateway was called in 24 hours and 30 days, and when last
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainGatewaysByRuleIdOperationsUsage"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/consumers/{consumerId}/usage": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Requests of a consumer over a period, divided by gateway, operation or status
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainConsumersByConsumerIdUsage"];
+        readonly put?: never;
+        readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3403,7 +3439,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * The most frequent paths, addresses, countries, User-Agents, JA4 fingerprints, referrers or unknown operations
+         * The most frequent paths, addresses, countries, User-Agents, JA4 fingerprints or referrers
          * @description Needs the permission `domain.view` on the domain. The domain's subscription must allow it.
          */
         readonly get: operations["getDomainAnalyticsTop"];
@@ -5155,37 +5191,68 @@ export interface components {
              */
             readonly expires_at?: string | null;
         };
-        readonly DiscoveredOperations: {
+        readonly ConsumerUse: {
             /**
              * Format: date-time
-             * @description start of the period, inclusive
+             * @description start of the first step, inclusive
              */
             readonly from: string;
             /**
              * Format: date-time
-             * @description end of the period, exclusive
+             * @description end of the last step, exclusive
              */
             readonly to: string;
-            /** @description by path and method; those that the gateway has are left out */
-            readonly operations: readonly {
-                /** @description one method */
-                readonly methods: readonly string[];
-                /** @description template below `base_path` */
-                readonly path: string;
-                /** @constant */
-                readonly source: "discovered";
-                /** @description in the order of the template */
-                readonly parameters: readonly {
-                    readonly name: string;
-                    /**
-                     * @description what all of its values were
-                     * @enum {string}
-                     */
-                    readonly type: "integer" | "uuid" | "date" | "string";
-                }[];
-                /** @description forwarded requests with a success as the response, at least */
+            /**
+             * @description the unit of the counts; days begin at midnight UTC
+             * @enum {string}
+             */
+            readonly step: "minute" | "hour" | "day";
+            /** @description what `values` divides requests by */
+            readonly by: ("gateway" | "consumer" | "operation" | "status") | null;
+            /** @description the whole period */
+            readonly totals: {
+                /** @description requests that a gateway decided, refused ones included */
                 readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            };
+            /** @description requests to gateways of the domain beyond those that are counted apart in a minute; they are in no total here */
+            readonly uncounted: {
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            };
+            /** @description every step in order, those without requests too */
+            readonly points: readonly {
+                /**
+                 * Format: date-time
+                 * @description start of the step
+                 */
+                readonly at: string;
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
             }[];
+            /** @description the values with the most requests first; only where the request has `by` */
+            readonly values?: readonly {
+                /** @description id of a gateway, username, operation or status; `null`: requests without one */
+                readonly value: string | null;
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            }[];
+            /** @description the totals without `values`; only where the request has `by` */
+            readonly others?: {
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            };
+            /** @description the quota of its usage plan; of a consumer without one those that its gateways give */
+            readonly quotas: readonly components["schemas"]["QuotaUse"][];
         };
         readonly DnsRecord: {
             readonly id: number;
@@ -6715,6 +6782,67 @@ export interface components {
                 readonly column: number;
             }[];
         };
+        readonly GatewayUse: {
+            /**
+             * Format: date-time
+             * @description start of the first step, inclusive
+             */
+            readonly from: string;
+            /**
+             * Format: date-time
+             * @description end of the last step, exclusive
+             */
+            readonly to: string;
+            /**
+             * @description the unit of the counts; days begin at midnight UTC
+             * @enum {string}
+             */
+            readonly step: "minute" | "hour" | "day";
+            /** @description what `values` divides requests by */
+            readonly by: ("gateway" | "consumer" | "operation" | "status") | null;
+            /** @description the whole period */
+            readonly totals: {
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            };
+            /** @description requests to gateways of the domain beyond those that are counted apart in a minute; they are in no total here */
+            readonly uncounted: {
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            };
+            /** @description every step in order, those without requests too */
+            readonly points: readonly {
+                /**
+                 * Format: date-time
+                 * @description start of the step
+                 */
+                readonly at: string;
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            }[];
+            /** @description the values with the most requests first; only where the request has `by` */
+            readonly values?: readonly {
+                /** @description id of a gateway, username, operation or status; `null`: requests without one */
+                readonly value: string | null;
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            }[];
+            /** @description the totals without `values`; only where the request has `by` */
+            readonly others?: {
+                /** @description requests that a gateway decided, refused ones included */
+                readonly requests: number;
+                /** @description those that it admitted, which quotas count */
+                readonly admitted: number;
+            };
+        };
         readonly HeadersRule: {
             readonly id: number;
             readonly domain_id: number;
@@ -7652,6 +7780,38 @@ export interface components {
             /** @description whether it is sent to webhooks; `null`: never */
             readonly webhook: boolean | null;
         };
+        readonly OperationUse: {
+            /** @description every operation of the gateway, in its order */
+            readonly operations: readonly {
+                /** @description id of the operation; absent: it has none */
+                readonly operation_id?: string;
+                /** @description its methods */
+                readonly methods: readonly string[];
+                /** @description its template */
+                readonly path: string;
+                /** @description requests of the last 24 hours, in whole hours */
+                readonly requests_24h: number;
+                /** @description requests of today and the 29 days before, in UTC */
+                readonly requests_30d: number;
+                /**
+                 * Format: date-time
+                 * @description start of the hour of the last request, of its day if that was before; `null`: none in 30 days
+                 */
+                readonly last_seen_at: string | null;
+            }[];
+            /** @description requests that no operation describes */
+            readonly unlisted: {
+                /** @description requests of the last 24 hours, in whole hours */
+                readonly requests_24h: number;
+                /** @description requests of today and the 29 days before, in UTC */
+                readonly requests_30d: number;
+                /**
+                 * Format: date-time
+                 * @description start of the hour of the last request, of its day if that was before; `null`: none in 30 days
+                 */
+                readonly last_seen_at: string | null;
+            };
+        };
         readonly OriginPoolRule: {
             readonly id: number;
             readonly domain_id: number;
@@ -8236,6 +8396,28 @@ export interface components {
             /** @description 99 % took at most so long */
             readonly p99: number | null;
         };
+        readonly QuotaUse: {
+            /** @description name of the usage plan */
+            readonly usage_plan: string;
+            readonly limit: number;
+            /** @enum {string} */
+            readonly period: "day" | "week" | "month" | "rolling_30d";
+            /** @description admitted requests of the period that edges have reported */
+            readonly used: number;
+            readonly remaining: number;
+            /**
+             * Format: date-time
+             * @description until when edges refuse the consumer; null: it may send requests
+             */
+            readonly exhausted_until: string | null;
+            /**
+             * Format: date-time
+             * @description end of the period; of `rolling_30d` the midnight at which its first day counts no more
+             */
+            readonly resets_at: string;
+            /** @description requests that edges may admit beyond the limit: what the throttle of the plan lets through on all edges in 120 seconds, in which reports and refusals are under way; null: the plan has no throttle, so there is no bound */
+            readonly overshoot: number | null;
+        };
         readonly RateLimitRule: {
             readonly id: number;
             readonly domain_id: number;
@@ -8801,44 +8983,6 @@ export interface components {
                 readonly rules: readonly string[];
                 /** @description what each of these rules redirects, in the same order */
                 readonly urls: readonly string[];
-            };
-            /** @description the proposed change; `null`: no change of edge rules or records helps */
-            readonly fix: components["schemas"]["RecommendationFix"] | null;
-        } | {
-            /** @description `<kind>:<object>`, the same for the same facts */
-            readonly id: string;
-            /** @constant */
-            readonly kind: "unknown_operations";
-            /**
-             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
-             * @enum {string}
-             */
-            readonly severity: "error" | "warning" | "info";
-            /** @description one sentence for people */
-            readonly message: string;
-            readonly evidence: {
-                /** @description `<type>/<id>` of the rule */
-                readonly rule: string;
-                /**
-                 * Format: date-time
-                 * @description start of the period, inclusive
-                 */
-                readonly from: string;
-                /**
-                 * Format: date-time
-                 * @description end of the period, exclusive
-                 */
-                readonly to: string;
-                /** @description requests of these operations, at least */
-                readonly requests: number;
-                /** @description the number of all such operations */
-                readonly of: number;
-                /** @description the most requests first, at most 100 */
-                readonly operations: readonly {
-                    /** @description such as `GET /orders/{orderId}` */
-                    readonly operation: string;
-                    readonly requests: number;
-                }[];
             };
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
@@ -9826,7 +9970,7 @@ export interface components {
              * @description what the values are
              * @enum {string}
              */
-            readonly of: "path" | "address" | "country" | "user_agent" | "ja4" | "referrer" | "unknown_operation";
+            readonly of: "path" | "address" | "country" | "user_agent" | "ja4" | "referrer";
             /** @description requests that had a value */
             readonly total: number;
             /** @description a value outside of the summary, which has about 1,000, has at most this many requests */
@@ -10009,6 +10153,16 @@ export interface components {
                 /** @description requests beyond `rate` that are accepted at once */
                 readonly burst: number;
             } | null;
+            /** @description how many requests a consumer may send in a period; later ones are answered 429; null: any number */
+            readonly quota: {
+                /** @description requests of one consumer in a period, over all gateways of the domain and all edges */
+                readonly limit: number;
+                /**
+                 * @description `day`, `week` and `month` begin at midnight UTC, weeks on Monday; `rolling_30d`: the last 30 days
+                 * @enum {string}
+                 */
+                readonly period: "day" | "week" | "month" | "rolling_30d";
+            } | null;
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
@@ -10025,6 +10179,16 @@ export interface components {
                 readonly per_sec?: number;
                 /** @description requests beyond `rate` that are accepted at once */
                 readonly burst?: number;
+            } | null;
+            /** @description how many requests a consumer may send in a period; later ones are answered 429; null: any number */
+            readonly quota?: {
+                /** @description requests of one consumer in a period, over all gateways of the domain and all edges */
+                readonly limit?: number;
+                /**
+                 * @description `day`, `week` and `month` begin at midnight UTC, weeks on Monday; `rolling_30d`: the last 30 days
+                 * @enum {string}
+                 */
+                readonly period?: "day" | "week" | "month" | "rolling_30d";
             } | null;
         };
         readonly UsedList: {
@@ -18307,43 +18471,6 @@ export interface operations {
             readonly 504: components["responses"]["NotPublishedInTime"];
         };
     };
-    readonly getDomainGatewaysByRuleIdOperationsDiscovered: {
-        readonly parameters: {
-            readonly query?: {
-                /** @description start, inclusive, moved to where its step begins; without it 24 hours before `to` */
-                readonly from?: string;
-                /** @description end, exclusive, moved to where the next step begins; without it now */
-                readonly to?: string;
-            };
-            readonly header?: {
-                /** @description an `ETag`; 304 when the answer would be the same */
-                readonly "If-None-Match"?: string;
-            };
-            readonly path: {
-                /** @description the name of the domain */
-                readonly domain: string;
-                readonly ruleId: number;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description Operations that the traffic of a gateway shows and that the gateway does not have */
-            readonly 200: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["DiscoveredOperations"];
-                };
-            };
-            readonly 400: components["responses"]["BadRequest"];
-            readonly 401: components["responses"]["Unauthorized"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 429: components["responses"]["TooManyRequests"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
-        };
-    };
     readonly getDomainGatewaysByRuleIdSchema: {
         readonly parameters: {
             readonly query?: never;
@@ -18429,51 +18556,6 @@ export interface operations {
             readonly 504: components["responses"]["NotPublishedInTime"];
         };
     };
-    readonly deleteDomainGatewaysByRuleIdSchema: {
-        readonly parameters: {
-            readonly query?: {
-                /** @description run every check and change nothing */
-                readonly validate_only?: "true" | "false";
-                /** @description answer once a revision that covers the change is out */
-                readonly wait?: "published";
-            };
-            readonly header?: {
-                /** @description the `ETag` a GET answered; 412 when it has changed since */
-                readonly "If-Match"?: string;
-            };
-            readonly path: {
-                /** @description the name of the domain */
-                readonly domain: string;
-                readonly ruleId: number;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description Delete the OpenAPI document of a gateway; its operations stay, with the source `manual` */
-            readonly 200: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": {
-                        readonly message: string;
-                    };
-                };
-            };
-            readonly 400: components["responses"]["BadRequest"];
-            readonly 401: components["responses"]["Unauthorized"];
-            readonly 403: components["responses"]["Forbidden"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 409: components["responses"]["Conflict"];
-            readonly 412: components["responses"]["PreconditionFailed"];
-            readonly 413: components["responses"]["ContentTooLarge"];
-            readonly 415: components["responses"]["UnsupportedMediaType"];
-            readonly 429: components["responses"]["TooManyRequests"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
-            readonly 504: components["responses"]["NotPublishedInTime"];
-        };
-    };
     readonly postDomainGatewaysByRuleIdSchemaCheck: {
         readonly parameters: {
             readonly query?: never;
@@ -18512,6 +18594,136 @@ export interface operations {
             readonly 404: components["responses"]["NotFound"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainGatewaysByRuleIdUsage: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description start, inclusive, moved to where its step begins; without it 24 hours before `to` */
+                readonly from?: string;
+                /** @description end, exclusive, moved to where the next step begins; without it now */
+                readonly to?: string;
+                /**
+                 * @description the unit of the counts; without it the shortest that suits the period
+                 * @example hour
+                 */
+                readonly step?: "minute" | "hour" | "day";
+                /**
+                 * @description divides requests by it
+                 * @example consumer
+                 */
+                readonly by?: "consumer" | "operation" | "status";
+                /** @description values, at most; without it 10 */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Requests to a gateway over a period, divided by consumer, operation or status */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GatewayUse"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainGatewaysByRuleIdOperationsUsage: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description How often each operation of a gateway was called in 24 hours and 30 days, and when last */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OperationUse"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainConsumersByConsumerIdUsage: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description start, inclusive, moved to where its step begins; without it 24 hours before `to` */
+                readonly from?: string;
+                /** @description end, exclusive, moved to where the next step begins; without it now */
+                readonly to?: string;
+                /**
+                 * @description the unit of the counts; without it the shortest that suits the period
+                 * @example hour
+                 */
+                readonly step?: "minute" | "hour" | "day";
+                /**
+                 * @description divides requests by it
+                 * @example gateway
+                 */
+                readonly by?: "gateway" | "operation" | "status";
+                /** @description values, at most; without it 10 */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly consumerId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Requests of a consumer over a period, divided by gateway, operation or status */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConsumerUse"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
             readonly 429: components["responses"]["TooManyRequests"];
             readonly 503: components["responses"]["ServiceUnavailable"];
         };
@@ -20157,6 +20369,19 @@ export interface operations {
                          */
                         readonly burst?: number;
                     } | null;
+                    /**
+                     * @description how many requests a consumer may send in a period; later ones are answered 429; null: any number
+                     * @default null
+                     */
+                    readonly quota?: {
+                        /** @description requests of one consumer in a period, over all gateways of the domain and all edges */
+                        readonly limit: number;
+                        /**
+                         * @description `day`, `week` and `month` begin at midnight UTC, weeks on Monday; `rolling_30d`: the last 30 days
+                         * @enum {string}
+                         */
+                        readonly period: "day" | "week" | "month" | "rolling_30d";
+                    } | null;
                 };
             };
         };
@@ -21339,7 +21564,7 @@ export interface operations {
                  * @description what the list is of
                  * @example path
                  */
-                readonly of: "path" | "address" | "country" | "user_agent" | "ja4" | "referrer" | "unknown_operation";
+                readonly of: "path" | "address" | "country" | "user_agent" | "ja4" | "referrer";
                 /** @description start, inclusive, moved to where its step begins; without it 24 hours before `to` */
                 readonly from?: string;
                 /** @description end, exclusive, moved to where the next step begins; without it now */
@@ -21359,7 +21584,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The most frequent paths, addresses, countries, User-Agents, JA4 fingerprints, referrers or unknown operations */
+            /** @description The most frequent paths, addresses, countries, User-Agents, JA4 fingerprints or referrers */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

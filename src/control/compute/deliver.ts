@@ -21,7 +21,8 @@ import { readFactRows, toFacts } from '../recommendations/read-facts.ts';
 import { printRecommendation, recommend } from '../recommendations/recommend.ts';
 import type { Snapshots } from '../store/database/open.ts';
 import { readTop, readTraffic } from '../traffic/read-traffic.ts';
-import type { TrafficPeriod } from '../traffic/retention.ts';
+import { STEP_MS, type TrafficPeriod } from '../traffic/retention.ts';
+import { showGatewayUse, showOperationUse } from '../traffic/show-gateway-use.ts';
 import { inEvaluationOrder, removedRules, showRuleHits, sumHits } from '../traffic/show-hits.ts';
 import { QUANTILE_ERROR, showTop, showTraffic, VISITORS_ERROR } from '../traffic/show-traffic.ts';
 import {
@@ -40,11 +41,13 @@ import type {
   AnswerPage,
   DiffJob,
   DiscoverJob,
+  GatewayUseJob,
   HitsJob,
   Job,
   JobKind,
   JobResults,
   ListPage,
+  OperationUseJob,
   ReadLine,
   ReadZoneFile,
   RecommendJob,
@@ -112,6 +115,10 @@ function resultOf(job: Job, snapshots: Snapshots): JobResults[JobKind] | Promise
       return topText(job, snapshots);
     case 'discover':
       return discoveredText(job, snapshots);
+    case 'gateway_use':
+      return gatewayUseText(job, snapshots);
+    case 'operation_use':
+      return operationUseText(job, snapshots);
     case 'recommend':
       return recommendPage(job, snapshots);
     default:
@@ -341,4 +348,25 @@ async function topText({ domainId, period, of, limit }: TopJob, snapshots: Snaps
   const list = await snapshots.read((tx) => readTop(tx, domainId, { ...period, of }));
   const { from, to } = head(period);
   return JSON.stringify({ from, to, of, ...showTop(list, limit) });
+}
+
+/** The use of a gateway or a consumer. @throws StoreFault, CountsFault */
+async function gatewayUseText(
+  { domainId, period, ...query }: GatewayUseJob,
+  snapshots: Snapshots,
+): Promise<string> {
+  const steps = await snapshots.read((tx) => readTraffic(tx, domainId, period));
+  return JSON.stringify({ ...head(period), by: query.by, ...showGatewayUse(steps, period, query) });
+}
+
+/** How often each operation was called. @throws StoreFault, CountsFault */
+async function operationUseText(
+  { domainId, gateway, operations, now }: OperationUseJob,
+  snapshots: Snapshots,
+): Promise<string> {
+  const steps = await snapshots.read(async (tx) => ({
+    hours: await readTraffic(tx, domainId, { step: 'hour', from: now - 23 * STEP_MS.hour, to: now }),
+    days: await readTraffic(tx, domainId, { step: 'day', from: now - 29 * STEP_MS.day, to: now }),
+  }));
+  return JSON.stringify(showOperationUse(operations, steps, gateway));
 }

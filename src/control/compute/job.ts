@@ -5,6 +5,7 @@
 import type { COMPUTE_FAULT_CODES } from '../../base/diagnostics/codes/faults.ts';
 import type { ListKind } from '../../base/vocabulary/vocabulary.ts';
 import type { Dimension, TopKind } from '../../engine/counts/counts.ts';
+import type { GatewayOperation } from '../../rules/model/gateway/operations.ts';
 import type { DnsRecord, EntryList } from '../../rules/model/types.ts';
 import type { OpenApiDocument } from '../../rules/openapi/read-openapi.ts';
 import type { DiscoveringGateway } from '../../workbench/discovery/unknown-operations.ts';
@@ -17,6 +18,7 @@ import type { FactsAsked } from '../recommendations/read-facts.ts';
 import type { PackedEntries } from '../store/repositories/list-entries.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
 import type { TrafficPeriod } from '../traffic/retention.ts';
+import type { UseQuery } from '../traffic/show-gateway-use.ts';
 
 /** The requested part of a long answer. */
 export interface AnswerPage {
@@ -139,6 +141,24 @@ export interface TrafficJob {
   readonly by: Dimension | null;
 }
 
+/** Reads the use of a gateway or of a consumer over a period. */
+export interface GatewayUseJob extends UseQuery {
+  readonly kind: 'gateway_use';
+  readonly domainId: number;
+  readonly period: TrafficPeriod;
+}
+
+/** Reads how often each operation of a gateway was called. */
+export interface OperationUseJob {
+  readonly kind: 'operation_use';
+  readonly domainId: number;
+  /** The id of the rule. */
+  readonly gateway: number;
+  readonly operations: readonly GatewayOperation[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
 /** Reads the most frequent values of one kind over a period. */
 export interface TopJob {
   readonly kind: 'top';
@@ -185,6 +205,8 @@ export type Job =
   | TrafficJob
   | TopJob
   | DiscoverJob
+  | GatewayUseJob
+  | OperationUseJob
   | RecommendJob;
 export type JobKind = Job['kind'];
 /** Short jobs have threads of their own, so that no proof delays them. */
@@ -207,6 +229,8 @@ export const LANE_OF: Readonly<Record<JobKind, Lane>> = {
   traffic: 'short',
   top: 'short',
   discover: 'short',
+  gateway_use: 'short',
+  operation_use: 'short',
   recommend: 'long',
 };
 
@@ -305,6 +329,8 @@ export interface JobResults {
   readonly traffic: string;
   readonly top: string;
   readonly discover: string;
+  readonly gateway_use: string;
+  readonly operation_use: string;
   readonly recommend: ListPage;
 }
 

@@ -5,7 +5,12 @@
 import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { timeText } from '../../base/text/time.ts';
 import type { PublicJwk } from '../../base/vocabulary/vocabulary.ts';
-import { RegistryTooLarge, sealRegistry } from '../../engine/compiler/seal-registry.ts';
+import {
+  type Exhausted,
+  type ExhaustedQuota,
+  RegistryTooLarge,
+  sealRegistry,
+} from '../../engine/compiler/seal-registry.ts';
 import { openRegistry } from '../../engine/evaluator/index.ts';
 import type { ConsumerSettings } from '../../rules/model/registry/consumer.ts';
 import type { Registry } from '../../rules/model/registry/registry.ts';
@@ -24,7 +29,7 @@ import { PublishFault } from './fault.ts';
 /** The repositories that a registry is read from. */
 type Registries = Pick<
   ReadTransaction,
-  'consumers' | 'consumerKeys' | 'usagePlans' | 'tokenIssuers' | 'registries'
+  'consumers' | 'consumerKeys' | 'usagePlans' | 'tokenIssuers' | 'registries' | 'exhaustedQuotas'
 >;
 
 /** Where the gateways of a domain are. */
@@ -102,7 +107,11 @@ export function consumerOf({ id, body }: Pick<ConsumerRow, 'id' | 'body'>): Cons
 
 /** The fields of a usage plan. @throws PublishFault `stored_rows` */
 export function usagePlanOf({ id, body }: Pick<UsagePlanRow, 'id' | 'body'>): UsagePlan {
-  return readBody<UsagePlan>(body, `usage plan ${id}`);
+  // Rows of releases before have no quota.
+  return {
+    quota: null,
+    ...readBody<Omit<UsagePlan, 'quota'> & Partial<UsagePlan>>(body, `usage plan ${id}`),
+  };
 }
 
 /** The fields of a token issuer, without keys that were fetched. @throws PublishFault `stored_rows` */
@@ -138,6 +147,18 @@ function keyOf({ name, sha256, expires_at }: ConsumerKeyRow): ConsumerKey {
   };
 }
 
+/** The exhausted quotas of a domain. */
+async function exhaustedOf(tx: Registries, domainId: number): Promise<Exhausted> {
+  const rows = await tx.exhaustedQuotas.list(domainId);
+  const found = new Map<string, ExhaustedQuota[]>();
+  for (const { username, usage_plan: plan, until } of rows) {
+    const others = found.get(username);
+    if (others === undefined) found.set(username, [{ plan, until }]);
+    else others.push({ plan, until });
+  }
+  return found;
+}
+
 /** A registry to seal: the newest version when it is read. */
 export interface RegistrySubject {
   readonly domain_id: number;
@@ -160,7 +181,7 @@ export async function sealRegistryContent(
   const row = await tx.registries.get(domain_id);
   if (row === null) return null;
   try {
-    const bytes = sealRegistry(await readRegistry(tx, domain_id));
+    const bytes = sealRegistry(await readRegistry(tx, domain_id), await exhaustedOf(tx, domain_id));
     openRegistry(bytes);
     return { version: row.version, digest: sha256Hex(bytes), bytes };
   } catch (error) {

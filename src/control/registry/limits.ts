@@ -1,4 +1,4 @@
-/** The bounds of fetches of token issuers' keys, each with its reason. */
+/** The bounds of fetches of token issuers' keys and of checks of quotas, each with its reason. */
 
 const MINUTE_MS = 60_000;
 
@@ -18,3 +18,15 @@ export const SPREAD = 0.1;
 export const MAX_REASON_CHARACTERS = 500;
 /** Characters of a `kid` in the list of keys that are left out. */
 export const MAX_KID_CHARACTERS = 64;
+
+// Quotas
+
+/** Milliseconds between two checks of quotas: a part of the time in which nodes report, so that it adds little to it. */
+export const QUOTA_POLL_MS = 10_000;
+/** Domains that one read lists. */
+export const QUOTA_DOMAINS_AT_ONCE = 300;
+/**
+ * Seconds from a request to the refusal of later ones by all nodes that follow: its minute ends and is closed (63), the node spreads
+ * its reports (15), quotas are checked (13), the registry is sealed and published (5), nodes fetch it (5), and some of reserve.
+ */
+export const OVERSHOOT_SEC = 120;

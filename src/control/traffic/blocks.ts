@@ -35,9 +35,12 @@ export function countsOfSums(row: TrafficSums): TrafficCounts {
   return counts;
 }
 
-/** The counts of a part. @throws CountsFault */
+/** The counts of a part, without the uses of keys, which were stored when it came. @throws CountsFault */
 export function openPart(row: TrafficSums & { readonly counts: Uint8Array }): TrafficCounts {
-  return row.counts.length === 0 ? countsOfSums(row) : openCounts(row.counts);
+  if (row.counts.length === 0) return countsOfSums(row);
+  const counts = openCounts(row.counts);
+  counts.gateways.keys.clear();
+  return counts;
 }
 
 /** The octets of an hour or a day. */

@@ -5,13 +5,16 @@
  */
 import { gunzipSync } from 'node:zlib';
 import { DIMENSIONS, TOP_KINDS, type TopLists, type TrafficCounts } from '../../engine/counts/counts.ts';
+import { addSums, type GatewayCounts, type GatewaySums } from '../../engine/counts/gateway-counts.ts';
 import { openBatch, openCounts, openTops, type TrafficBatchEntry } from '../../engine/counts/layout.ts';
 import { count } from '../../engine/counts/log-histogram.ts';
 import { CountsFault } from '../../engine/counts/octets.ts';
-import type { TrafficPart } from '../store/tables/traffic.ts';
+import type { KeyUse } from '../store/registry/consumers.ts';
+import type { ConsumerDay, TrafficPart } from '../store/tables/traffic.ts';
 import { columnsOf } from './blocks.ts';
 import { TrafficRefusal } from './fault.ts';
 import {
+  DAY,
   MAX_BATCH_OCTETS,
   MAX_CLOCK_AHEAD_MS,
   MAX_ENTRIES,
@@ -20,6 +23,7 @@ import {
   MINUTE_MS,
   TAKEN_MINUTES,
 } from './limits.ts';
+import { startOf } from './read-traffic.ts';
 
 /** A batch as a node sent it. */
 export interface ReceivedBatch {
@@ -38,7 +42,17 @@ export type NamedPart = Omit<TrafficPart, 'domain_id' | 'node_id' | 'batch' | 't
 export interface CheckedBatch {
   readonly batch: number;
   readonly parts: readonly NamedPart[];
+  /** Requests to gateways by domain, consumer and day, each once. */
+  readonly uses: readonly NamedUse[];
+  /** The last use of keys by domain, each once. */
+  readonly keys: readonly NamedKeyUse[];
 }
+
+/** Requests of one consumer on one day before their domain is known. */
+export type NamedUse = Omit<ConsumerDay, 'domain_id'> & { readonly domain: string };
+
+/** The last use of a key before its domain is known. */
+export type NamedKeyUse = Omit<KeyUse, 'domain_id'> & { readonly domain: string };
 
 /** @throws TrafficRefusal that names the entry */
 export function checkBatch({ octets, isGzip, now }: ReceivedBatch): CheckedBatch {
@@ -47,9 +61,11 @@ export function checkBatch({ octets, isGzip, now }: ReceivedBatch): CheckedBatch
   if (entries.length > MAX_ENTRIES)
     throw new TrafficRefusal(`a batch has at most ${MAX_ENTRIES} entries, found ${entries.length}`, 413);
   const seen = new Set<string>();
+  const uses = createUses();
   const parts = entries.map((entry, place) => {
     const field = `entries[${place}]`;
-    const part = checkEntry(entry, { field, now });
+    const { part, gateways } = checkEntry(entry, { field, now });
+    addUses(uses, part, gateways);
     const key = `${part.minute} ${part.domain}`;
     if (seen.has(key)) {
       const again = `\`${part.domain}\` has an entry of minute ${part.minute} already`;
@@ -58,7 +74,39 @@ export function checkBatch({ octets, isGzip, now }: ReceivedBatch): CheckedBatch
     seen.add(key);
     return part;
   });
-  return { batch, parts };
+  return { batch, parts, uses: [...uses.days.values()], keys: [...uses.keys.values()] };
+}
+
+// What is stored of requests to gateways besides their counts. In: entries. Out: sums by day, the last use of each key.
+
+interface Uses {
+  readonly days: Map<string, NamedUse>;
+  readonly keys: Map<string, NamedKeyUse>;
+}
+
+function createUses(): Uses {
+  return { days: new Map(), keys: new Map() };
+}
+
+function addUses(
+  { days, keys }: Uses,
+  { domain, minute }: Pick<NamedPart, 'domain' | 'minute'>,
+  { consumers, unnamed, keys: used }: GatewayCounts,
+): void {
+  const day = startOf(minute, DAY);
+  const add = (consumer: string, { requests, admitted }: Readonly<GatewaySums>): void => {
+    const key = `${domain} ${day} ${consumer}`;
+    const before = days.get(key) ?? { requests: 0, admitted: 0 };
+    const sums = { requests: before.requests + requests, admitted: before.admitted + admitted };
+    days.set(key, { domain, consumer, day, ...sums });
+  };
+  for (const [consumer, sums] of consumers) add(consumer, sums);
+  // No quota counts them: their consumer is not known.
+  if (unnamed.requests > 0) add('', unnamed);
+  for (const [key_id, at] of used) {
+    const key = `${domain} ${key_id}`;
+    if (at > (keys.get(key)?.at ?? -1)) keys.set(key, { domain, key_id, at });
+  }
 }
 
 function inflated(octets: Uint8Array): Uint8Array {
@@ -91,22 +139,29 @@ interface Place {
 function checkEntry(
   { domain, minute: start, counts: octets, tops }: TrafficBatchEntry,
   place: Place,
-): NamedPart {
+): { readonly part: NamedPart; readonly gateways: GatewayCounts } {
   const { field } = place;
-  if (!domain.isWellFormed() || domain.includes('\0'))
-    throw new TrafficRefusal(`${field}.domain: must be plain text`);
+  if (!isPlainText(domain)) throw new TrafficRefusal(`${field}.domain: must be plain text`);
   const minute = start / MINUTE_MS;
   checkMinute(minute, place);
   try {
     const counts = openCounts(octets);
     checkCounts(counts, place);
+    if (![...counts.gateways.consumers.keys()].every(isPlainText))
+      throw new TrafficRefusal(`${field}.gateways.consumers: must be plain text`);
     if (tops !== null) checkTops(openTops(tops), counts, field);
-    return { domain, minute, ...columnsOf(counts), counts: octets, tops };
+    const part = { domain, minute, ...columnsOf(counts), counts: octets, tops };
+    return { part, gateways: counts.gateways };
   } catch (error) {
     if (error instanceof CountsFault)
       throw new TrafficRefusal(`${field}: its counts cannot be read: ${error.message}`);
     throw error;
   }
+}
+
+/** Whether the store accepts a text. */
+function isPlainText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
 }
 
 /** @throws TrafficRefusal when a minute is too old or ahead */
@@ -148,6 +203,26 @@ function checkCounts(counts: TrafficCounts, { field, now }: Place): void {
   }
   for (const { type, id, requests: found } of changes.values())
     atMost(`changes: requests of the rule ${id} of type ${type}`, found, requests);
+  checkGateways(counts, atMost);
+  for (const [key, at] of counts.gateways.keys)
+    if (at > latest) atMost(`gateways: the last use of the key ${key}`, at, latest);
+}
+
+/** Consumers and uses are two divisions of the same requests. */
+function checkGateways(
+  { sums, gateways }: TrafficCounts,
+  atMost: (name: string, found: number, most: number) => void,
+): void {
+  const { uses, consumers, uncounted, unnamed } = gateways;
+  for (const [name, entries, rest] of [
+    ['uses', uses, uncounted],
+    ['consumers', consumers, unnamed],
+  ] as const) {
+    const total = { ...rest };
+    for (const one of entries.values()) addSums(total, one);
+    atMost(`gateways.${name}`, total.requests, sums.requests);
+    atMost(`gateways.${name}: admitted requests`, total.admitted, sums.gateway_requests);
+  }
 }
 
 function checkTops(lists: TopLists, { sums }: TrafficCounts, field: string): void {

@@ -88,6 +88,10 @@ export const MINUTES_FOR_MS = 48 * 3_600_000;
 export const HOURS_FOR_MS = 35 * 24 * 3_600_000;
 /** The same by day: 400 days, longer than any quota period. */
 export const DAYS_FOR_MS = 400 * 24 * 3_600_000;
+/** Milliseconds for which the use of consumers is stored by day: the longest period of a quota, and the days to look at it. */
+export const CONSUMER_DAYS_FOR_MS = 40 * 24 * 3_600_000;
+/** Milliseconds that the stored last use of a key is behind, at most: a busy key is written once in so long. */
+export const KEY_USE_STEP_MS = 3_600_000;
 /** Minimum time for which traffic is stored by hour: days are built from hours, on the day after. */
 export const LEAST_HOURS_FOR_MS = 3 * 24 * 3_600_000;
 

@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts';
 import { BLOCK_UNITS, type BlockUnit } from '../store/tables/traffic.ts';
 import {
   BATCH_STORED_MS,
+  CONSUMER_DAYS_FOR_MS,
   DAY,
   DAYS_AHEAD,
   DAYS_FOR_MS,
@@ -40,7 +41,7 @@ export async function prepareDays(store: Store, now: number): Promise<void> {
   await store.write((tx) => tx.traffic.createPartitions(days));
 }
 
-/** Removes blocks and numbers of batches that are too old. @throws StoreFault */
+/** Removes blocks, the use of consumers and numbers of batches that are too old. @throws StoreFault */
 export async function expireTraffic(
   store: Store,
   { now, retention }: { readonly now: number; readonly retention: Retention },
@@ -54,6 +55,9 @@ export async function expireTraffic(
     const expire = () => store.write((tx) => tx.traffic.expire(unit, before[unit], EXPIRED_AT_ONCE));
     while ((await expire()) === EXPIRED_AT_ONCE);
   }
+  const firstDay = startOf(Math.floor((now - CONSUMER_DAYS_FOR_MS) / MINUTE_MS), DAY);
+  const expireUse = () => store.write((tx) => tx.consumerDays.expire(firstDay, EXPIRED_AT_ONCE));
+  while ((await expireUse()) === EXPIRED_AT_ONCE);
   const oldest = now - BATCH_STORED_MS;
   const prune = () => store.write((tx) => tx.nodes.pruneBatches(oldest, EXPIRED_AT_ONCE));
   while ((await prune()) === EXPIRED_AT_ONCE);

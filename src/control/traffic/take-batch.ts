@@ -16,6 +16,7 @@ import { columnsOf } from './blocks.ts';
 import { checkMinute, type ReceivedBatch } from './check-batch.ts';
 import { TrafficRefusal } from './fault.ts';
 import {
+  KEY_USE_STEP_MS,
   MAX_NODE_OCTETS_PER_SEC,
   MAX_NODE_REQUESTS_PER_SEC,
   MAX_REQUEST_OCTETS,
@@ -42,21 +43,25 @@ export async function takeBatch(
   sent: ReceivedBatch,
 ): Promise<TakenBatch> {
   const { now } = sent;
-  const { batch, parts: named } = await thread.check(sent);
+  const { batch, parts: named, uses, keys } = await thread.check(sent);
   const places = new Map(named.map(({ domain }, place) => [domain, place]));
   const ids = await ownDomains(store.latest, node, {
     names: [...places.keys()],
     fieldOf: (name) => `entries[${places.get(name) ?? 0}].domain`,
   });
-  const parts = named.flatMap(({ domain, ...rest }) => {
-    const domain_id = ids.get(domain);
-    return domain_id === undefined ? [] : [{ ...rest, domain_id, node_id: node.id, batch, taken_at: now }];
-  });
+  const withIds = <Row extends { readonly domain: string }>(rows: readonly Row[]) =>
+    rows.flatMap(({ domain, ...rest }) => {
+      const domain_id = ids.get(domain);
+      return domain_id === undefined ? [] : [{ ...rest, domain_id }];
+    });
+  const parts = withIds(named).map((part) => ({ ...part, node_id: node.id, batch, taken_at: now }));
   return store.write(async (tx) => {
     if (!(await tx.nodes.takeBatch(node.id, { batch, at: now })))
       return { batch, parts: 0, isRepeated: true };
     await spend(tx, node, { parts, now, field: 'entries' });
     await tx.traffic.add(parts);
+    await tx.consumerDays.add(withIds(uses));
+    await tx.consumerKeys.noteUses(withIds(keys), KEY_USE_STEP_MS);
     return { batch, parts: parts.length, isRepeated: false };
   });
 }

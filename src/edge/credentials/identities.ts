@@ -30,5 +30,5 @@ export function joinIdentities(byKey: RequestIdentity, byToken: RequestIdentity)
   if (byKey.consumer === null) return byKey;
   if (byToken.consumer === null) return byToken;
   if (byKey.consumer !== byToken.consumer) return refusedFor('conflict');
-  return { ...byToken, verified: BOTH_VERIFIED };
+  return { ...byToken, verified: BOTH_VERIFIED, keyId: byKey.keyId };
 }

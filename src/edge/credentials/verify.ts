@@ -75,5 +75,5 @@ function identityOfKey(digest: Uint8Array, registry: OpenedRegistry, now: number
   const key = registry.key(digest);
   if (key === null) return refusedFor('unknown_key');
   if (key.expiresAt !== null && now >= key.expiresAt) return refusedFor('expired');
-  return { consumer: key.consumer.username, verified: KEY_VERIFIED };
+  return { consumer: key.consumer.username, verified: KEY_VERIFIED, keyId: key.id };
 }

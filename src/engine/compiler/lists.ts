@@ -4,7 +4,7 @@
  */
 import { LIST_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import { listsOf } from '../../rules/model/list-names.ts';
-import { EMPTY_REGISTRY, keysNotFetched } from '../../rules/model/registry/registry.ts';
+import { EMPTY_REGISTRY, withoutControlPlane } from '../../rules/model/registry/registry.ts';
 import type { EntryList, Registry, SealedRegistry } from '../../rules/model/types.ts';
 import { LIST, NONE, PATTERN_KIND } from '../plan/layout.ts';
 import { wordsOf } from '../plan/list-digests.ts';
@@ -105,7 +105,7 @@ const SEALED_REGISTRIES = new WeakMap<Registry, Uint8Array>();
 
 /** The sealed registry; of one that is too large an empty one, and an error. A plan that contains it has no control plane. */
 function registryOrEmpty({ diagnostics }: PlanDraft, registry: Registry): Uint8Array {
-  diagnostics.push(...keysNotFetched(registry));
+  diagnostics.push(...withoutControlPlane(registry));
   try {
     const known = SEALED_REGISTRIES.get(registry);
     const bytes = known ?? sealRegistry(registry);

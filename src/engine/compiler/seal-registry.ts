@@ -5,7 +5,8 @@
  */
 import { assert } from '../../base/diagnostics/assert.ts';
 import { MAX_SEALED_REGISTRY } from '../../base/vocabulary/limits.ts';
-import type { Consumer, Registry, TokenIssuer } from '../../rules/model/types.ts';
+import { QUOTA_PERIODS } from '../../base/vocabulary/vocabulary.ts';
+import type { Consumer, Registry, TokenIssuer, UsagePlan } from '../../rules/model/types.ts';
 import { NONE } from '../plan/layout.ts';
 import { wordsOf } from '../plan/list-digests.ts';
 import { hashOn, hashPlace, hashStart, ROW_MASK } from '../plan/lists.ts';
@@ -15,10 +16,12 @@ import {
   KEY_ROW,
   keyHash,
   PLAN_ROW,
+  QUOTA_PLAN_ROW,
   REGISTRY_HEADER,
   REGISTRY_INDEX,
   REGISTRY_MAGIC,
   REGISTRY_VERSION,
+  REGISTRY_VERSION_PLAIN,
   type RegisteredIssuer,
   registryChecksum,
 } from '../plan/registry.ts';
@@ -28,12 +31,26 @@ export class RegistryTooLarge extends Error {
   override readonly name = 'RegistryTooLarge';
 }
 
+/** A quota that a consumer has exhausted. */
+export interface ExhaustedQuota {
+  /** The name of the usage plan. */
+  readonly plan: string;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** Exhausted quotas by the username of their consumer. */
+export type Exhausted = ReadonlyMap<string, readonly ExhaustedQuota[]>;
+
 /**
  * The registry's octets.
  * @throws RegistryTooLarge
  */
-export function sealRegistry(registry: Registry): Uint8Array {
-  const { words, text, counts } = bodyOf(registry);
+export function sealRegistry(registry: Registry, exhausted: Exhausted = new Map()): Uint8Array {
+  const version = registry.usage_plans.some(({ quota }) => quota !== null)
+    ? REGISTRY_VERSION
+    : REGISTRY_VERSION_PLAIN;
+  const { words, text, counts } = bodyOf(registry, { version, exhausted });
   const wide = text.some((part) => /[^\u0000-\u00ff]/.test(part));
   const units = text.reduce((sum, part) => sum + part.length, 0);
   const start = REGISTRY_HEADER.size * 4;
@@ -53,7 +70,7 @@ export function sealRegistry(registry: Registry): Uint8Array {
       at += wide ? 2 : 1;
     }
   }
-  const header = [REGISTRY_MAGIC, REGISTRY_VERSION, total, 0, words.length, units, wide ? 1 : 0, ...counts];
+  const header = [REGISTRY_MAGIC, version, total, 0, words.length, units, wide ? 1 : 0, ...counts];
   for (const [word, value] of header.entries()) view.setUint32(word * 4, value, true);
   view.setUint32(REGISTRY_HEADER.checksum * 4, registryChecksum(bytes), true);
   return bytes;
@@ -73,7 +90,17 @@ interface Pool {
   readonly strings: Map<string, number>;
 }
 
-function bodyOf({ consumers: given, usage_plans, token_issuers }: Registry): Body {
+/** The form of the rows, and what they have beside the registry. */
+interface Rows {
+  readonly version: number;
+  readonly exhausted: Exhausted;
+}
+
+function bodyOf(
+  { consumers: given, usage_plans, token_issuers }: Registry,
+  { version, exhausted }: Rows,
+): Body {
+  const isPlain = version === REGISTRY_VERSION_PLAIN;
   const pool: Pool = {
     words: new Array<number>(REGISTRY_INDEX.size).fill(0),
     strings: new Map([['', 0]]),
@@ -84,19 +111,18 @@ function bodyOf({ consumers: given, usage_plans, token_issuers }: Registry): Bod
   const index = new Array<number>(REGISTRY_INDEX.size).fill(NONE);
   index[REGISTRY_INDEX.consumers] = place(
     pool,
-    consumers.flatMap((consumer) => consumerRow(pool, consumer)),
+    consumers.flatMap((consumer) => {
+      const row = consumerRow(pool, consumer);
+      return isPlain ? row : [...row, placeExhausted(pool, exhausted.get(consumer.username) ?? [])];
+    }),
   );
   const keys = keysOf(consumers);
   index[REGISTRY_INDEX.keys] = place(pool, keys.flatMap(keyRow));
   index[REGISTRY_INDEX.plans] = place(
     pool,
-    plans.flatMap(({ name, throttle }) => {
-      const row = new Array<number>(PLAN_ROW.size).fill(0);
-      row[PLAN_ROW.name] = stringNumber(pool, name);
-      row[PLAN_ROW.rate] = throttle?.rate ?? 0;
-      row[PLAN_ROW.perSec] = throttle?.per_sec ?? 0;
-      row[PLAN_ROW.burst] = throttle?.burst ?? 0;
-      return row;
+    plans.flatMap((plan) => {
+      const row = planRow(pool, plan);
+      return isPlain ? row.slice(0, PLAN_ROW.size) : row;
     }),
   );
   index[REGISTRY_INDEX.issuers] = place(
@@ -109,6 +135,29 @@ function bodyOf({ consumers: given, usage_plans, token_issuers }: Registry): Bod
   index[REGISTRY_INDEX.strings] = place(pool, stringRows(text));
   for (const [word, value] of index.entries()) pool.words[word] = value;
   return { words: pool.words, text, counts: [consumers.length, keys.length, plans.length, issuers.length] };
+}
+
+/** Places a count and rows of EXHAUSTED_ROW, and returns the offset; NONE of none. */
+function placeExhausted(pool: Pool, quotas: readonly ExhaustedQuota[]): number {
+  if (quotas.length === 0) return NONE;
+  const rows = sortedBy(quotas, ({ plan }) => plan).flatMap(({ plan, until }) => {
+    return [stringNumber(pool, plan), ...wordsOfNumber(until)];
+  });
+  return place(pool, [quotas.length, ...rows]);
+}
+
+/** A row of QUOTA_PLAN_ROW. */
+function planRow(pool: Pool, { name, throttle, quota }: UsagePlan): readonly number[] {
+  const row = new Array<number>(QUOTA_PLAN_ROW.size).fill(0);
+  row[QUOTA_PLAN_ROW.name] = stringNumber(pool, name);
+  row[QUOTA_PLAN_ROW.rate] = throttle?.rate ?? 0;
+  row[QUOTA_PLAN_ROW.perSec] = throttle?.per_sec ?? 0;
+  row[QUOTA_PLAN_ROW.burst] = throttle?.burst ?? 0;
+  const [low, high] = wordsOfNumber(quota?.limit ?? 0);
+  row[QUOTA_PLAN_ROW.quotaLow] = low;
+  row[QUOTA_PLAN_ROW.quotaHigh] = high;
+  row[QUOTA_PLAN_ROW.period] = quota === null ? 0 : QUOTA_PERIODS.indexOf(quota.period);
+  return row;
 }
 
 /** A row of STRING_ROW for each text, one after the other. */
@@ -168,8 +217,12 @@ function consumerRow(pool: Pool, consumer: Consumer): readonly number[] {
 
 /** The milliseconds since the epoch of a time, low word first; a time before 1970 is past, as 0 is. */
 function timeWords(time: string | null): readonly [number, number] {
-  const at = time === null ? 0 : Math.max(0, Date.parse(time.toUpperCase()));
-  return [at >>> 0, Math.floor(at / 2 ** 32)];
+  return wordsOfNumber(time === null ? 0 : Math.max(0, Date.parse(time.toUpperCase())));
+}
+
+/** A whole number below 2^53 in two words, the low one first. */
+function wordsOfNumber(value: number): readonly [number, number] {
+  return [value >>> 0, Math.floor(value / 2 ** 32)];
 }
 
 /** A key with the number of its consumer. */

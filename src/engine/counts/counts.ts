@@ -4,6 +4,12 @@
  */
 import type { ActionMode, BotKind, RuleType } from '../../base/vocabulary/vocabulary.ts';
 import type { Decision, Effect, Match } from '../evaluator/decision.ts';
+import {
+  addGatewayCounts,
+  createGatewayCounts,
+  type GatewayCounts,
+  type GatewayRequest,
+} from './gateway-counts.ts';
 import { createHyperLogLog, type HyperLogLog, mergeHyperLogLog } from './hyperloglog.ts';
 import { createLogHistogram, type LogHistogram, mergeLogHistogram } from './log-histogram.ts';
 import { createSpaceSaving, mergeSpaceSaving, type SpaceSaving } from './space-saving.ts';
@@ -56,7 +62,7 @@ export const SUMS = [
   /** The same of proxied records with `monitor: true`: what uptime is computed from (semantics §11). */
   'monitored',
   'monitored_errors',
-  /** Requests through gateways, which a quota counts. */
+  /** Requests that gateways admitted, which a quota counts. */
   'gateway_requests',
   /** Matches, and changes by dry_run rules, beyond MAX_HITS and MAX_CHANGES (`limits.ts`), which no entry counts. */
   'uncounted_hits',
@@ -109,6 +115,7 @@ export interface TrafficCounts {
   readonly originTimes: LogHistogram;
   /** Visitors: client address and User-Agent. */
   readonly visitors: HyperLogLog;
+  readonly gateways: GatewayCounts;
 }
 
 /** What top lists are of. */
@@ -138,6 +145,7 @@ export function createTrafficCounts(): TrafficCounts {
     edgeTimes: createLogHistogram(),
     originTimes: createLogHistogram(),
     visitors: createHyperLogLog(),
+    gateways: createGatewayCounts(),
   };
 }
 
@@ -165,6 +173,7 @@ export function addTrafficCounts(to: TrafficCounts, from: TrafficCounts): void {
   mergeLogHistogram(to.edgeTimes, from.edgeTimes);
   mergeLogHistogram(to.originTimes, from.originTimes);
   mergeHyperLogLog(to.visitors, from.visitors);
+  addGatewayCounts(to.gateways, from.gateways);
 }
 
 /** Adds the lists of `from`, which stay as they are, to those of `to`. */
@@ -274,13 +283,23 @@ export interface CountedRequest {
   readonly originError: boolean;
   /** Whether its record has `monitor: true`. */
   readonly monitored: boolean;
-  /** Whether it came through a gateway. */
-  readonly gateway: boolean;
+  /** What its gateway has made of it; `null`: no gateway is enforced for it. */
+  readonly gateway: GatewayRequest | null;
 }
 
 /** The key of dimension `status`. */
 export function statusKey(status: number): string {
   return Number.isInteger(status) && status >= 100 && status < 600 ? String(status) : OTHER;
+}
+
+/** The same as a number; 0 for others. */
+export function statusNumber(status: number): number {
+  return statusKey(status) === OTHER ? 0 : status;
+}
+
+/** An operation as counts have it: its id, or a method and the template of its path, such as `GET /orders/{id}`. */
+export function operationText(idOrTemplate: string, method: string): string {
+  return topValue(idOrTemplate.startsWith('/') ? `${method} ${idOrTemplate}` : idOrTemplate);
 }
 
 /** A value as top lists have it: its first 512 characters, and no half of a surrogate pair. */

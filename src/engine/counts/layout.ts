@@ -26,6 +26,7 @@ import {
   type TopLists,
   type TrafficCounts,
 } from './counts.ts';
+import { readGateways, writeGateways } from './gateway-layout.ts';
 import {
   addPosition,
   FIRST_REST_RANK,
@@ -42,18 +43,22 @@ import {
   createWriter,
   finish,
   finishReading,
+  hasMore,
   layoutFault,
   openFrame,
   type Reader,
   readCount,
   readFixed,
   readInteger,
+  readName,
   readOctet,
   readOctets,
   readText,
+  setOnce,
   skipText,
   type Writer,
   writeInteger,
+  writeName,
   writeOctet,
   writeOctets,
   writeText,
@@ -123,6 +128,7 @@ export function sealCounts(counts: TrafficCounts): Uint8Array {
   writeHistogram(writer, counts.edgeTimes);
   writeHistogram(writer, counts.originTimes);
   writeVisitors(writer, counts.visitors);
+  if (counts.gateways.consumers.size > 0) writeGateways(writer, names, counts.gateways);
   return finish(writer);
 }
 
@@ -137,7 +143,7 @@ export function openCounts(bytes: Uint8Array): TrafficCounts {
   for (const dimension of DIMENSIONS) {
     const keys = counts.by[dimension];
     for (let rest = readCount(reader, MAX_KEYS[dimension]); rest > 0; rest--) {
-      setOnce(keys, readName(reader, names), readInteger(reader));
+      setOnce(keys, readName(reader, names, MAX_KEY_LENGTH), readInteger(reader));
     }
   }
   readHits(reader, names, counts);
@@ -148,38 +154,18 @@ export function openCounts(bytes: Uint8Array): TrafficCounts {
   readHistogram(reader, counts.edgeTimes);
   readHistogram(reader, counts.originTimes);
   readVisitors(reader, counts.visitors);
+  // Counts of an earlier release, or without requests to gateways, end here.
+  if (hasMore(reader)) readGateways(reader, names, counts.gateways);
   finishReading(reader);
   return counts;
 }
 
-/** A name once, and its number wherever it is repeated. */
-function writeName(writer: Writer, names: Map<string, number>, name: string): void {
-  const number = names.get(name);
-  writeInteger(writer, number ?? 0);
-  if (number !== undefined) return;
-  names.set(name, names.size + 1);
-  writeText(writer, name);
-}
-
-function readName(reader: Reader, names: string[]): string {
-  const number = readInteger(reader, names.length);
-  if (number > 0) return names[number - 1]!;
-  const name = readText(reader, MAX_KEY_LENGTH);
-  names.push(name);
-  return name;
-}
-
 /** Reads a name of a closed list. */
 function readWord<Word extends string>(reader: Reader, names: string[], words: readonly Word[]): Word {
-  const name = readName(reader, names);
+  const name = readName(reader, names, MAX_KEY_LENGTH);
   const word = words.find((one) => one === name);
   if (word === undefined) throw layoutFault('a name that this build does not have');
   return word;
-}
-
-function setOnce<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  if (map.has(key)) throw layoutFault('one key twice');
-  map.set(key, value);
 }
 
 function writeHits(writer: Writer, names: Map<string, number>, hits: readonly RuleHits[]): void {
@@ -219,9 +205,9 @@ function readChange(reader: Reader, names: string[]): ShadowChange {
   return {
     type: readWord(reader, names, RULE_TYPES),
     id: readInteger(reader),
-    from: readName(reader, names),
-    to: readName(reader, names),
-    instead: readName(reader, names),
+    from: readName(reader, names, MAX_KEY_LENGTH),
+    to: readName(reader, names, MAX_KEY_LENGTH),
+    instead: readName(reader, names, MAX_KEY_LENGTH),
     requests: readInteger(reader),
   };
 }

@@ -64,6 +64,15 @@ export function writeText(writer: Writer, text: string): void {
   for (let at = 0; at < text.length; at++) writeInteger(writer, text.charCodeAt(at));
 }
 
+/** Writes a name once, and its number wherever it is repeated. */
+export function writeName(writer: Writer, names: Map<string, number>, name: string): void {
+  const number = names.get(name);
+  writeInteger(writer, number ?? 0);
+  if (number !== undefined) return;
+  names.set(name, names.size + 1);
+  writeText(writer, name);
+}
+
 /** Writes octets with their length. */
 export function writeOctets(writer: Writer, octets: Uint8Array): void {
   writeInteger(writer, octets.length);
@@ -157,6 +166,21 @@ export function readText(reader: Reader, most: number): string {
   return String.fromCharCode(...units);
 }
 
+/** Reads a name, of at most so many UTF-16 units where it is new. */
+export function readName(reader: Reader, names: string[], most: number): string {
+  const number = readInteger(reader, names.length);
+  if (number > 0) return names[number - 1]!;
+  const name = readText(reader, most);
+  names.push(name);
+  return name;
+}
+
+/** Sets what is read once. @throws CountsFault when the key is there */
+export function setOnce<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  if (map.has(key)) throw layoutFault('one key twice');
+  map.set(key, value);
+}
+
 /** Skips a text of at most so many UTF-16 units. */
 export function skipText(reader: Reader, most: number): void {
   const length = readCount(reader, most);
@@ -184,6 +208,11 @@ export function readFixed(reader: Reader, size: number): Uint8Array {
   }
   reader.at += size;
   return reader.bytes.subarray(reader.at - size, reader.at);
+}
+
+/** Whether something follows. */
+export function hasMore(reader: Reader): boolean {
+  return reader.at < reader.end;
 }
 
 /** Checks that nothing follows. */

@@ -23,12 +23,14 @@ import {
   MAX_KEYS,
   type RuleHits,
   statusKey,
+  statusNumber,
   TOP_KINDS,
   type TopKind,
   type TopLists,
   type TrafficCounts,
   topValue,
 } from './counts.ts';
+import { countGatewayRequest } from './gateway-counts.ts';
 import { addHash, hashPair, hashText } from './hyperloglog.ts';
 import { record } from './log-histogram.ts';
 import { shadowChanges } from './shadow-changes.ts';
@@ -46,7 +48,12 @@ export function countRequest(counts: TrafficCounts, request: CountedRequest): vo
   if (request.edgeMs !== null) record(counts.edgeTimes, request.edgeMs);
   if (request.originMs !== null) record(counts.originTimes, request.originMs);
   addHash(counts.visitors, hashPair(hashOf(request.ip), hashOf(request.userAgent)));
+  countGateway(counts, request);
   if (decision !== null) countRules(counts, decision, request);
+}
+
+function countGateway({ gateways }: TrafficCounts, { gateway, status, at }: CountedRequest): void {
+  if (gateway !== null) countGatewayRequest(gateways, gateway, { status: statusNumber(status), at });
 }
 
 function hashOf(value: string | null): number {
@@ -58,7 +65,7 @@ function countSums({ sums }: TrafficCounts, request: CountedRequest): void {
   sums.requests++;
   sums.octets_in += request.octetsIn;
   sums.octets_out += request.octetsOut;
-  if (request.gateway) sums.gateway_requests++;
+  if (request.gateway?.isAdmitted === true) sums.gateway_requests++;
   if (!request.originRequest) return;
   sums.origin_requests++;
   if (request.originError) sums.origin_errors++;
@@ -204,6 +211,7 @@ function countInto(pending: Pending, request: CountedRequest): void {
   const address = countAndHash(tops.address, request.ip);
   const userAgent = countAndHash(tops.user_agent, request.userAgent);
   addHash(counts.visitors, hashPair(address, userAgent));
+  countGateway(counts, request);
   countValue(tops.path, request.path);
   countValue(tops.country, request.country);
   countValue(tops.ja4, request.ja4);

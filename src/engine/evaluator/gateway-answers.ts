@@ -37,6 +37,11 @@ const PROBLEMS: {
     title: 'Too Many Requests',
     detail: 'the usage plan allows no more requests now',
   },
+  quota: {
+    status: 429,
+    title: 'Too Many Requests',
+    detail: 'the quota of the usage plan is exhausted',
+  },
 };
 
 /** An answer of the edge. */

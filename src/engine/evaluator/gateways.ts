@@ -141,6 +141,7 @@ export const GATEWAY_REASONS = [
   'acl',
   'scopes',
   'throttled',
+  'quota',
 ] as const;
 /** One of GATEWAY_REASONS. */
 export type GatewayReason = (typeof GATEWAY_REASONS)[number];

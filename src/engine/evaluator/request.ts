@@ -11,12 +11,19 @@ export interface RequestIdentity {
   readonly consumer: string | null;
   /** Which kinds of credentials are valid; absent: those that the gateway demands. */
   readonly verified?: readonly CredentialKind[] | undefined;
+  /** The API key that is valid: the first 8 hex digits of its hash. Absent: none is. No rule reads it. */
+  readonly keyId?: string | undefined;
   /** Claims of the token; absent: it has none. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
   /** Scopes that the token has; those of the consumer itself come from the plan. Absent: none. */
   readonly scopes?: readonly string[] | undefined;
   /** Why a credential is refused, or that the request has none. Absent, `null`: all that it carries are valid. */
   readonly failure?: IdentityFailure | null | undefined;
+  /**
+   * Until when the quota of the consumer's usage plan is exhausted, in milliseconds since the epoch; `null`: it is not. Absent: as the
+   * registry says.
+   */
+  readonly exhaustedUntil?: number | null | undefined;
 }
 
 export interface EdgeRequest {

@@ -95,6 +95,7 @@ export const REASONS = [
   'all_checks_passed',
   'under_limit',
   'over_limit',
+  'quota_exhausted',
   'below_threshold',
   'at_threshold',
   'no_signatures',

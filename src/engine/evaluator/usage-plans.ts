@@ -1,10 +1,11 @@
 /**
  * Usage plans (semantics §15): each consumer has its own count of a plan, over all gateways of the domain; a request without a
- * consumer counts under its address. A request that the plan refuses does not count. In: a verdict. Out: the count, and what the
- * response states of it.
+ * consumer counts under its address. A request that the plan refuses does not count. Quotas are counted by the control plane; here
+ * they are exhausted until a time or not. In: a verdict. Out: the count, and what the response states of it.
  */
 import { META } from '../plan/layout.ts';
 import type { RegisteredUsagePlan } from '../plan/open-registry.ts';
+import { periodAt } from '../plan/quota-period.ts';
 import { counterSpace, type RateKey, type RateResult } from '../rate-counters/counters.ts';
 import { ipOf } from './facts.ts';
 import type { GatewayVerdict } from './gateways.ts';
@@ -21,28 +22,59 @@ interface Throttle {
 }
 
 /** A gateway: its slot, and the usage plan of consumers without one of their own. */
-interface Place {
+export interface GatewayPlace {
   readonly slot: number;
   /** Empty: none. */
   readonly defaultPlan: string;
 }
 
-/** The usage plan of a request that is admitted so far; `null`: none limits it. */
-export function throttleOf(
-  context: Context,
-  { slot, defaultPlan }: Place,
+/** The usage plan of a request; `null`: it has none. */
+function planOf(
+  { loaded }: Context,
+  { defaultPlan }: GatewayPlace,
   { consumer }: GatewayVerdict,
-): Throttle | null {
-  const { facts, loaded } = context;
+): RegisteredUsagePlan | null {
   const name = consumer?.usagePlan ?? defaultPlan;
-  const throttle = name === '' ? null : (loaded.registry?.usagePlan(name)?.throttle ?? null);
-  if (throttle === null) return null;
+  return name === '' ? null : (loaded.registry?.usagePlan(name) ?? null);
+}
+
+/** An exhausted quota. */
+interface ExhaustedPlan {
+  readonly name: string;
+  readonly quota: NonNullable<RegisteredUsagePlan['quota']>;
+  /** Milliseconds since the epoch, after the time of the request. */
+  readonly until: number;
+}
+
+/** The last time that has a text (RFC 3339): later ones are no times. */
+const LAST_TIME = 253_402_300_799_999;
+
+/** The quota that the consumer of a request has exhausted; `null`: it may send more. */
+export function exhaustedPlan(context: Context, place: GatewayPlace, verdict: GatewayVerdict): ExhaustedPlan | null {
+  const { now, request } = context.facts;
+  const { consumer } = verdict;
+  const plan = consumer === null ? null : planOf(context, place, verdict);
+  if (plan === null || plan.quota === null) return null;
+  const given: unknown = request.identity?.exhaustedUntil;
+  const until = given === undefined ? (consumer!.exhausted.get(plan.name) ?? 0) : given;
+  return Number.isInteger(until) && (until as number) > now && (until as number) <= LAST_TIME
+    ? { name: plan.name, quota: plan.quota, until: until as number }
+    : null;
+}
+
+/** The usage plan of a request that is admitted so far; `null`: none limits it. */
+export function throttleOf(context: Context, place: GatewayPlace, verdict: GatewayVerdict): Throttle | null {
+  const { facts } = context;
+  const { consumer } = verdict;
+  const plan = planOf(context, place, verdict);
+  if (plan === null || plan.throttle === null) return null;
+  const { name, throttle } = plan;
   const key: RateKey = {
     family: ipOf(facts) as 0 | 4 | 6,
     words: facts.ipWords,
     path: consumer?.username ?? '',
   };
-  const kind = { isDry: isDryRun(context, slot), byConsumer: consumer !== null };
+  const kind = { isDry: isDryRun(context, place.slot), byConsumer: consumer !== null };
   return { window: windowOf(context, { name, throttle }, kind), key };
 }
 
@@ -93,7 +125,11 @@ export function countOnce(context: Context, run: Run, slot: number, { window, ke
 }
 
 /** Stores the state of the usage plan, which the response states whatever answers the request. */
-export function noteState(context: Context, run: Run, place: Place, verdict: GatewayVerdict): void {
+export function noteState(context: Context, run: Run, place: GatewayPlace, verdict: GatewayVerdict): void {
+  if (verdict.reason === 'quota') {
+    noteExhausted(context, run, exhaustedPlan(context, place, verdict)!);
+    return;
+  }
   const result = context.memo.rates.get(place.slot);
   if (result === undefined || (verdict.reason !== 'admitted' && verdict.reason !== 'throttled')) return;
   const { window } = throttleOf(context, place, verdict)!;
@@ -107,4 +143,16 @@ export function noteState(context: Context, run: Run, place: Place, verdict: Gat
     resetSec: breached ? retryAfter : windowSec,
   };
   if (breached) run.retryAfter = retryAfter;
+}
+
+function noteExhausted({ facts }: Context, run: Run, { name, quota, until }: ExhaustedPlan): void {
+  const { from, to } = periodAt(quota.period, facts.now);
+  run.retryAfter = Math.ceil((until - facts.now) / 1000);
+  run.planState = {
+    name: `${planName(name)} quota`,
+    quota: quota.limit,
+    windowSec: (to - from) / 1000,
+    remaining: 0,
+    resetSec: run.retryAfter,
+  };
 }

@@ -2,19 +2,24 @@
  * Opened registries (layout: `registry.ts`): whose a key is, which consumer a claim names, what a token issuer demands. A
  * registry is opened once and shared by all evaluators whose plans refer to it; a consumer is decoded at its first use.
  */
+import { QUOTA_PERIODS, type QuotaPeriod } from '../../base/vocabulary/vocabulary.ts';
 import { NONE, PlanFault } from './layout.ts';
 import { hashOn, hashPlace, hashStart, ROW_MASK } from './lists.ts';
 import {
   CONSUMER_FLAG,
   CONSUMER_ROW,
+  EXHAUSTED_ROW,
   KEY_DIGEST_OCTETS,
   KEY_ROW,
   keyHash,
   PLAN_ROW,
+  QUOTA_CONSUMER_ROW,
+  QUOTA_PLAN_ROW,
   REGISTRY_HEADER,
   REGISTRY_INDEX,
   REGISTRY_MAGIC,
   REGISTRY_VERSION,
+  REGISTRY_VERSION_PLAIN,
   type RegisteredIssuer,
   registryChecksum,
   STRING_ROW,
@@ -36,6 +41,8 @@ export interface RegisteredConsumer {
   readonly scopes: readonly string[];
   /** Milliseconds since the epoch; `null`: never. */
   readonly expiresAt: number | null;
+  /** The usage plans whose quota it has exhausted, and until when, in milliseconds since the epoch. */
+  readonly exhausted: ReadonlyMap<string, number>;
 }
 
 /** A key, expired or not. */
@@ -52,6 +59,8 @@ export interface RegisteredUsagePlan {
   readonly name: string;
   /** `null`: any number of requests. */
   readonly throttle: { readonly rate: number; readonly perSec: number; readonly burst: number } | null;
+  /** `null`: any number of requests. */
+  readonly quota: { readonly limit: number; readonly period: QuotaPeriod } | null;
 }
 
 /** A registry as evaluators and verifiers of credentials use it. */
@@ -89,6 +98,8 @@ interface Parts {
   readonly words: Uint32Array;
   readonly text: Uint8Array | Uint16Array;
   readonly counts: OpenedRegistry['counts'];
+  /** Words of the rows of consumers and usage plans. */
+  readonly sizes: { readonly consumer: number; readonly plan: number };
 }
 
 /** Whether sealed octets are a registry, by their magic. */
@@ -159,9 +170,10 @@ function partsOf(bytes: Uint8Array, trusted: boolean): Parts {
   if (header(REGISTRY_HEADER.magic) !== REGISTRY_MAGIC)
     throw fault('not_a_plan', 'starts with `EPLR`, these octets do not');
   const version = header(REGISTRY_HEADER.version);
-  if (version !== REGISTRY_VERSION) {
+  if (version < REGISTRY_VERSION_PLAIN || version > REGISTRY_VERSION) {
     const advice = version > REGISTRY_VERSION ? 'upgrade this node' : 'compile it again';
-    throw fault('version', `has version ${version}, this build reads ${REGISTRY_VERSION}; ${advice}`);
+    const read = `${REGISTRY_VERSION_PLAIN} to ${REGISTRY_VERSION}`;
+    throw fault('version', `has version ${version}, this build reads ${read}; ${advice}`);
   }
   const total = header(REGISTRY_HEADER.bytes);
   if (total !== aligned.length)
@@ -183,19 +195,23 @@ function partsOf(bytes: Uint8Array, trusted: boolean): Parts {
       plans: header(REGISTRY_HEADER.plans),
       issuers: header(REGISTRY_HEADER.issuers),
     },
+    sizes:
+      version === REGISTRY_VERSION_PLAIN
+        ? { consumer: CONSUMER_ROW.size, plan: PLAN_ROW.size }
+        : { consumer: QUOTA_CONSUMER_ROW.size, plan: QUOTA_PLAN_ROW.size },
   };
 }
 
 /** Checks what look-ups follow: rows, strings and tables lie inside the registry, and each table has a free place. */
-function checkParts({ words, text, counts }: Parts): void {
+function checkParts({ words, text, counts, sizes }: Parts): void {
   const index = (part: number): number => words[part]!;
   const strings = index(REGISTRY_INDEX.strings);
   const stringCount = index(REGISTRY_INDEX.stringCount);
   const rows = [
     [strings, stringCount * STRING_ROW.size],
-    [index(REGISTRY_INDEX.consumers), counts.consumers * CONSUMER_ROW.size],
+    [index(REGISTRY_INDEX.consumers), counts.consumers * sizes.consumer],
     [index(REGISTRY_INDEX.keys), counts.keys * KEY_ROW.size],
-    [index(REGISTRY_INDEX.plans), counts.plans * PLAN_ROW.size],
+    [index(REGISTRY_INDEX.plans), counts.plans * sizes.plan],
     [index(REGISTRY_INDEX.issuers), counts.issuers],
   ] as const;
   if (rows.some(([at, size]) => at + size > words.length)) throw damaged('its rows lie outside it');
@@ -207,11 +223,13 @@ function checkParts({ words, text, counts }: Parts): void {
   checkTable(words, index(REGISTRY_INDEX.customIds), counts.consumers);
   const isString = (number: number): boolean => number < stringCount;
   for (let row = 0; row < counts.consumers; row++) {
-    const at = index(REGISTRY_INDEX.consumers) + row * CONSUMER_ROW.size;
+    const at = index(REGISTRY_INDEX.consumers) + row * sizes.consumer;
     const own = words.subarray(at, at + CONSUMER_ROW.flags);
     const lists = words.subarray(at + CONSUMER_ROW.labels, at + CONSUMER_ROW.expiresLow);
     if (!own.every(isString) || !lists.every((list) => isStrings(words, list, stringCount)))
       throw damaged('a consumer has texts outside it');
+    if (sizes.consumer === QUOTA_CONSUMER_ROW.size && !hasExhausted(words, at, stringCount))
+      throw damaged('a consumer has quotas outside it');
   }
   for (let row = 0; row < counts.keys; row++) {
     const at = index(REGISTRY_INDEX.keys) + row * KEY_ROW.size;
@@ -220,9 +238,23 @@ function checkParts({ words, text, counts }: Parts): void {
   const issuers = index(REGISTRY_INDEX.issuers);
   if (!words.subarray(issuers, issuers + counts.issuers).every(isString))
     throw damaged('a token issuer lies outside it');
-  for (let row = 0; row < counts.plans; row++)
-    if (!isString(words[index(REGISTRY_INDEX.plans) + row * PLAN_ROW.size + PLAN_ROW.name]!))
-      throw damaged('a usage plan has no name');
+  for (let row = 0; row < counts.plans; row++) {
+    const at = index(REGISTRY_INDEX.plans) + row * sizes.plan;
+    if (!isString(words[at + PLAN_ROW.name]!)) throw damaged('a usage plan has no name');
+    if (sizes.plan === QUOTA_PLAN_ROW.size && words[at + QUOTA_PLAN_ROW.period]! >= QUOTA_PERIODS.length)
+      throw damaged('a usage plan has an unknown period');
+  }
+}
+
+/** Whether the exhausted quotas of the consumer in a row lie inside the registry. */
+function hasExhausted(words: Uint32Array, row: number, stringCount: number): boolean {
+  const from = words[row + QUOTA_CONSUMER_ROW.exhausted]!;
+  if (from === NONE) return true;
+  const end = from + 1 + (words[from] ?? NONE) * EXHAUSTED_ROW.size;
+  if (end > words.length) return false;
+  for (let at = from + 1; at < end; at += EXHAUSTED_ROW.size)
+    if (words[at + EXHAUSTED_ROW.plan]! >= stringCount) return false;
+  return true;
 }
 
 function isStrings(words: Uint32Array, at: number, stringCount: number): boolean {
@@ -271,22 +303,32 @@ function issuersOf(parts: Parts): readonly RegisteredIssuer[] {
 }
 
 function plansOf(parts: Parts): readonly RegisteredUsagePlan[] {
-  const { words, counts } = parts;
+  const { words, counts, sizes } = parts;
   return Array.from({ length: counts.plans }, (_, row) => {
-    const at = words[REGISTRY_INDEX.plans]! + row * PLAN_ROW.size;
+    const at = words[REGISTRY_INDEX.plans]! + row * sizes.plan;
     const rate = words[at + PLAN_ROW.rate]!;
     const throttle = { rate, perSec: words[at + PLAN_ROW.perSec]!, burst: words[at + PLAN_ROW.burst]! };
-    return { name: stringAt(parts, words[at + PLAN_ROW.name]!), throttle: rate === 0 ? null : throttle };
+    return {
+      name: stringAt(parts, words[at + PLAN_ROW.name]!),
+      throttle: rate === 0 ? null : throttle,
+      quota: sizes.plan === QUOTA_PLAN_ROW.size ? quotaAt(words, at) : null,
+    };
   });
 }
 
-function timeAt(words: Uint32Array, low: number): number {
+function quotaAt(words: Uint32Array, at: number): RegisteredUsagePlan['quota'] {
+  const limit = numberAt(words, at + QUOTA_PLAN_ROW.quotaLow);
+  return limit === 0 ? null : { limit, period: QUOTA_PERIODS[words[at + QUOTA_PLAN_ROW.period]!]! };
+}
+
+/** A number of two words, the low one first. */
+function numberAt(words: Uint32Array, low: number): number {
   return words[low + 1]! * 2 ** 32 + words[low]!;
 }
 
 function readConsumer(parts: Parts, row: number): RegisteredConsumer {
-  const { words } = parts;
-  const at = words[REGISTRY_INDEX.consumers]! + row * CONSUMER_ROW.size;
+  const { words, sizes } = parts;
+  const at = words[REGISTRY_INDEX.consumers]! + row * sizes.consumer;
   const orNull = (field: number): string | null =>
     words[at + field] === 0 ? null : stringAt(parts, words[at + field]!);
   const list = (field: number): readonly string[] => stringsAt(parts, words[at + field]!);
@@ -305,8 +347,24 @@ function readConsumer(parts: Parts, row: number): RegisteredConsumer {
     usagePlan: orNull(CONSUMER_ROW.usagePlan),
     acl: list(CONSUMER_ROW.acl),
     scopes: list(CONSUMER_ROW.scopes),
-    expiresAt: (flags & CONSUMER_FLAG.expires) === 0 ? null : timeAt(words, at + CONSUMER_ROW.expiresLow),
+    expiresAt: (flags & CONSUMER_FLAG.expires) === 0 ? null : numberAt(words, at + CONSUMER_ROW.expiresLow),
+    exhausted: sizes.consumer === CONSUMER_ROW.size ? NOTHING : exhaustedAt(parts, at),
   };
+}
+
+const NOTHING: ReadonlyMap<string, number> = new Map();
+
+function exhaustedAt(parts: Parts, row: number): ReadonlyMap<string, number> {
+  const { words } = parts;
+  const from = words[row + QUOTA_CONSUMER_ROW.exhausted]!;
+  if (from === NONE) return NOTHING;
+  return new Map(
+    Array.from({ length: words[from]! }, (_, index) => {
+      const at = from + 1 + index * EXHAUSTED_ROW.size;
+      const plan = stringAt(parts, words[at + EXHAUSTED_ROW.plan]!);
+      return [plan, numberAt(words, at + EXHAUSTED_ROW.untilLow)] as const;
+    }),
+  );
 }
 
 function readKey(
@@ -318,7 +376,7 @@ function readKey(
   return {
     consumer: consumerAt(words[at + KEY_ROW.consumer]!),
     id: words[at + KEY_ROW.digest]!.toString(16).padStart(8, '0'),
-    expiresAt: words[at + KEY_ROW.expires] === 0 ? null : timeAt(words, at + KEY_ROW.expiresLow),
+    expiresAt: words[at + KEY_ROW.expires] === 0 ? null : numberAt(words, at + KEY_ROW.expiresLow),
   };
 }
 
@@ -353,7 +411,7 @@ interface NameSearch {
 }
 
 /** The row of the consumer with a name, or -1. */
-function consumerRow({ words, text }: Parts, { table: part, field, name }: NameSearch): number {
+function consumerRow({ words, text, sizes }: Parts, { table: part, field, name }: NameSearch): number {
   if (name === '') return -1;
   let hash = hashStart(words[REGISTRY_INDEX.seed]!);
   for (let at = 0; at < name.length; at++) hash = hashOn(hash, name.charCodeAt(at));
@@ -364,7 +422,7 @@ function consumerRow({ words, text }: Parts, { table: part, field, name }: NameS
     if (word === 0) return -1;
     if (((word ^ hash) & ~ROW_MASK) !== 0) continue;
     const row = (word & ROW_MASK) - 1;
-    const string = words[words[REGISTRY_INDEX.consumers]! + row * CONSUMER_ROW.size + field]!;
+    const string = words[words[REGISTRY_INDEX.consumers]! + row * sizes.consumer + field]!;
     const own = words[REGISTRY_INDEX.strings]! + string * STRING_ROW.size;
     if (words[own + STRING_ROW.length] !== name.length) continue;
     const from = words[own + STRING_ROW.at]!;

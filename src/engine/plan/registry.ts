@@ -14,8 +14,10 @@ import {
   type TokenAlgorithm,
 } from '../../base/vocabulary/vocabulary.ts';
 
-/** Raised whenever the layout or the meaning of a field changes; other versions are refused. */
-export const REGISTRY_VERSION = 1;
+/** Raised whenever the layout or the meaning of a field changes; higher versions are refused. */
+export const REGISTRY_VERSION = 2;
+/** The version of a registry without quotas, which builds before version 2 read, too. */
+export const REGISTRY_VERSION_PLAIN = 1;
 /** The kind of the registry in a plan's rows of lists (LIST in `layout.ts`), of which it is the last; its name is empty. */
 export const REGISTRY_KIND = LIST_KINDS.length;
 /** `EPLR`, read as a little-endian number. */
@@ -81,6 +83,10 @@ export const CONSUMER_ROW = {
   expiresHigh: 10,
   size: 11,
 } as const;
+/** The same from version 2 on, with the offset of a count and so many rows of EXHAUSTED_ROW; NONE: no quota of it is exhausted. */
+export const QUOTA_CONSUMER_ROW = { ...CONSUMER_ROW, exhausted: 11, size: 12 } as const;
+/** A quota that a consumer has exhausted: the name of the usage plan, and until when, in milliseconds since the epoch. */
+export const EXHAUSTED_ROW = { plan: 0, untilLow: 1, untilHigh: 2, size: 3 } as const;
 /** Bits of the flags of consumers. */
 export const CONSUMER_FLAG = { enabled: 1, expires: 2 } as const;
 
@@ -101,6 +107,11 @@ export const KEY_DIGEST_OCTETS = 32;
 
 /** A usage plan: its name, and its throttle; a rate of 0: none. */
 export const PLAN_ROW = { name: 0, rate: 1, perSec: 2, burst: 3, size: 4 } as const;
+/**
+ * The same from version 2 on, with its quota: requests in two words, the low one first, of which 0 is none, and the index of its period
+ * in QUOTA_PERIODS.
+ */
+export const QUOTA_PLAN_ROW = { ...PLAN_ROW, quotaLow: 4, quotaHigh: 5, period: 6, size: 7 } as const;
 
 /** A token issuer, as gateways take its tokens (semantics §15). */
 export interface RegisteredIssuer {

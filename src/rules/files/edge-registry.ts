@@ -16,7 +16,7 @@ import {
   registryNames,
 } from '../model/registry/registry.ts';
 import { TOKEN_ISSUER_FIELDS } from '../model/registry/token-issuer.ts';
-import { USAGE_PLAN_FIELDS } from '../model/registry/usage-plan.ts';
+import { USAGE_PLAN_FIELDS, type UsagePlan } from '../model/registry/usage-plan.ts';
 import { createReport } from '../model/report.ts';
 import { placed } from './edge-diagnostics.ts';
 import { isMapping, type YamlFile } from './yaml.ts';
@@ -66,15 +66,18 @@ export function shortRegistry(
     ...withoutDefaults(consumer, LISTED_CONSUMER_FIELDS),
     ...(keys === undefined ? {} : { keys: keys.map(withoutNull) }),
   }));
-  const plans = registry.usage_plans.map(({ name, throttle }) => {
-    if (throttle === null) return { name };
-    const { rate, per_sec, burst } = throttle;
-    const rest = { ...(per_sec === 1 ? {} : { per_sec }), ...(burst === 0 ? {} : { burst }) };
-    return { name, throttle: { rate, ...rest } };
-  });
+  const plans = registry.usage_plans.map(({ name, throttle, quota }) => ({
+    name,
+    ...(throttle === null ? {} : { throttle: shortThrottle(throttle) }),
+    ...(quota === null ? {} : { quota }),
+  }));
   const issuers = registry.token_issuers.map((issuer) => withoutDefaults(issuer, TOKEN_ISSUER_FIELDS));
   const lists = { consumers, usage_plans: plans, token_issuers: issuers };
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+}
+
+function shortThrottle({ rate, per_sec, burst }: NonNullable<UsagePlan['throttle']>): Shown {
+  return { rate, ...(per_sec === 1 ? {} : { per_sec }), ...(burst === 0 ? {} : { burst }) };
 }
 
 function withoutNull(values: object): Shown {

@@ -1,4 +1,4 @@
-/** Reads whose request a test sends: `consumer`, `claims` and `scopes` under `with`, as a gateway has verified them. */
+/** Reads whose request a test sends: `consumer`, `claims`, `scopes` and `quota_exhausted` under `with`. */
 import {
   child,
   foundIn,
@@ -8,6 +8,7 @@ import {
   type Notes,
   readTexts,
   textOf,
+  timeOf,
 } from './test-file-values.ts';
 
 /** Whose request it is, as the evaluator takes it. */
@@ -16,16 +17,21 @@ export interface TestIdentity {
   readonly consumer: string | null;
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly scopes?: readonly string[];
+  /** Until when the quota of the consumer is exhausted, in milliseconds since the epoch. */
+  readonly exhaustedUntil?: number;
 }
 
-/** Reads the three fields; `null`: the request has no credentials. */
+/** Reads the four fields; `null`: the request has no credentials. */
 export function readIdentity(facts: MapItem, notes: Notes): TestIdentity | null {
-  const [consumer, claims, scopes] = ['consumer', 'claims', 'scopes'].map((key) => child(facts, key));
-  if (consumer == null && claims == null && scopes == null) return null;
+  const fields = ['consumer', 'claims', 'scopes', 'quota_exhausted'].map((key) => child(facts, key));
+  const [consumer, claims, scopes, exhausted] = fields;
+  if (fields.every((field) => field == null)) return null;
+  const exhaustedUntil = exhausted == null ? null : timeOf(exhausted, notes);
   return {
     consumer: consumer == null ? null : textOf(consumer, 'the username of a consumer', notes),
     ...(claims == null ? {} : { claims: readClaims(claims, notes) }),
     ...(scopes == null ? {} : { scopes: readTexts(scopes, notes) }),
+    ...(exhaustedUntil === null ? {} : { exhaustedUntil }),
   };
 }
 

@@ -98,6 +98,13 @@ export const WITH_KEYS = {
     examples: [{ sub: '7' }],
   },
   scopes: { ...TEXTS, description: 'scopes of its token', examples: [['read', 'write']] },
+  quota_exhausted: {
+    type: ['string', 'integer'],
+    minimum: 0,
+    format: 'date-time',
+    description: 'until when the quota of the consumer is exhausted: RFC 3339, or milliseconds since 1970',
+    examples: ['2026-02-01T00:00:00Z'],
+  },
   at: {
     type: ['string', 'integer'],
     minimum: 0,

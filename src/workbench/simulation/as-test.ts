@@ -1,5 +1,6 @@
 /** Prints a simulated request and its outcome as a test of `edge.test.yaml`, ready to append. */
 import { stringify } from 'yaml';
+import { timeText } from '../../base/text/time.ts';
 import type { Decision } from '../../engine/evaluator/decision.ts';
 import { isContentAddressed } from '../../engine/evaluator/identity.ts';
 import type { EdgeRequest } from '../../engine/evaluator/request.ts';
@@ -122,11 +123,12 @@ function clearedNames(request: EdgeRequest, subject: SimulationSubject): readonl
 
 /** Whose request it is, as fields of `with`. */
 function identityFields(identity: EdgeRequest['identity']): Fields {
-  const { consumer = null, claims, scopes } = identity ?? {};
+  const { consumer = null, claims, scopes, exhaustedUntil } = identity ?? {};
   return {
     ...(consumer === null ? {} : { consumer }),
     ...(claims === undefined ? {} : { claims }),
     ...(scopes === undefined ? {} : { scopes }),
+    ...(exhaustedUntil == null ? {} : { quota_exhausted: timeText(exhaustedUntil) }),
   };
 }
 

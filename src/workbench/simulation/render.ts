@@ -2,6 +2,7 @@
  * Renders a trace document: the outcome, the effects of dry_run rules, every phase with the outcomes of its rules,
  * then the assumptions. A pure function of the document and the options.
  */
+import { timeText } from '../../base/text/time.ts';
 import {
   type Headline,
   isAside,
@@ -59,13 +60,14 @@ function breakable(lead: RenderedLine, url: TextSpan, width: number): readonly R
 /** Whose request it is, in words; empty where no credentials were verified. */
 function identityTexts(identity: RequestNote['identity']): readonly string[] {
   if (identity === undefined) return [];
-  const { consumer, scopes = [], claims = {}, failure } = identity;
+  const { consumer, scopes = [], claims = {}, failure, exhaustedUntil } = identity;
   const names = Object.keys(claims);
   return [
     consumer === null ? 'no consumer' : `consumer ${consumer}`,
     ...(scopes.length === 0 ? [] : [`scopes ${scopes.join(' ')}`]),
     ...(names.length === 0 ? [] : [`claims ${names.join(', ')}`]),
     ...(failure == null ? [] : [`credentials ${failure}`]),
+    ...(exhaustedUntil == null ? [] : [`quota exhausted until ${timeText(exhaustedUntil)}`]),
   ];
 }
 

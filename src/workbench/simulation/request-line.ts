@@ -34,6 +34,8 @@ export interface RequestFlags {
   /** `name=value` each. */
   readonly claim?: readonly string[] | undefined;
   readonly scope?: readonly string[] | undefined;
+  /** Until when the quota of the consumer is exhausted; as `at`. */
+  readonly quotaExhausted?: string | undefined;
   /** RFC 3339, or milliseconds since the epoch. */
   readonly at?: string | undefined;
 }
@@ -158,7 +160,10 @@ function readIdentity({
   consumer,
   claim = [],
   scope = [],
+  quotaExhausted,
 }: RequestFlags): Typed<RequestIdentity | undefined> {
+  if (quotaExhausted !== undefined && consumer === undefined)
+    return bad('--quota-exhausted is of a consumer; add --consumer');
   if (consumer === undefined && claim.length === 0 && scope.length === 0) return good(undefined);
   if (consumer === '') return bad('--consumer has no username');
   const claims: Headers = Object.create(null);
@@ -170,10 +175,13 @@ function readIdentity({
   const empty = scope.find((one) => one === '' || /\s/.test(one));
   if (empty !== undefined)
     return bad(`\`${empty}\` is not a scope; a scope has no blank, and --scope may be repeated`);
+  const exhausted = quotaExhausted === undefined ? null : readTime(quotaExhausted);
+  if (exhausted?.ok === false) return exhausted;
   return good({
     consumer: consumer ?? null,
     ...(claim.length === 0 ? {} : { claims: { ...claims } }),
     ...(scope.length === 0 ? {} : { scopes: scope }),
+    ...(exhausted === null ? {} : { exhaustedUntil: exhausted.value }),
   });
 }
 

@@ -76,10 +76,17 @@ function isBot(value: unknown): boolean {
 const IDENTITY: Readonly<Record<keyof RequestIdentity, (value: unknown) => boolean>> = {
   consumer: MAYBE_TEXT.accepts,
   verified: (value) => isTexts(value) && (value as string[]).every((kind) => isOneOf(CREDENTIAL_KINDS, kind)),
+  keyId: isText,
   claims: isMapping,
   scopes: isTexts,
   failure: (value) => value === null || isOneOf(IDENTITY_FAILURES, value),
+  exhaustedUntil: (value) => value === null || isTime(value),
 };
+
+/** Whether a value is a time that has a text, in milliseconds since the epoch. */
+function isTime(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 253_402_300_799_999;
+}
 
 function isOneOf(list: readonly string[], value: unknown): boolean {
   return isText(value) && list.includes(value as string);

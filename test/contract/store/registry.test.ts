@@ -104,7 +104,14 @@ describe.each(kinds)('$name', (kind) => {
     await store.write((tx) => tx.consumerKeys.revoke(added, T + 2));
     expect(await version()).toBe(4);
     await store.write((tx) =>
-      tx.usagePlans.insert({ domain_id: domain.id, name: 'gold', body: '{}', created_at: T, updated_at: T }),
+      tx.usagePlans.insert({
+        domain_id: domain.id,
+        name: 'gold',
+        body: '{}',
+        created_at: T,
+        updated_at: T,
+        quota_period: null,
+      }),
     );
     const made = await issuer('idp');
     expect(await version()).toBe(6);
@@ -181,5 +188,40 @@ describe.each(kinds)('$name', (kind) => {
     });
     expect(await claim(T + 50)).toEqual([]);
     expect((await claim(T + 101)).map(({ issuer_id }) => issuer_id)).toEqual([one.id]);
+  });
+
+  test('the last use of a key is stored once it is a step after the stored one', async () => {
+    const [acme, beta] = [await consumer('acme'), await consumer('beta', { domain_id: other.id })];
+    const digest = 'ab'.repeat(32);
+    const [own, second, foreign] = [
+      await key(acme, digest),
+      await key(acme, 'ac'.repeat(32)),
+      await key(beta, digest),
+    ];
+    const versions = () => store.read((tx) => tx.registries.get(domain.id));
+    const before = await versions();
+    const note = (at: number) =>
+      store.write((tx) => tx.consumerKeys.noteUses([{ domain_id: domain.id, key_id: 'abababab', at }], 100));
+    const used = async () => {
+      const keys = await store.read((tx) => tx.consumerKeys.list(acme.id));
+      return keys.map(({ id, last_used_at }) => [id, last_used_at]);
+    };
+    await note(T);
+    expect(await used()).toEqual([
+      [own.id, T],
+      [second.id, null],
+    ]);
+    for (const [at, stored] of [
+      [T + 99, T],
+      [T + 100, T + 100],
+      [T - 500, T + 100],
+    ] as const) {
+      await note(at);
+      expect((await used())[0]).toEqual([own.id, stored]);
+    }
+    expect(await store.read((tx) => tx.consumerKeys.list(beta.id))).toMatchObject([
+      { id: foreign.id, last_used_at: null },
+    ]);
+    expect(await versions()).toEqual(before);
   });
 });

@@ -8,6 +8,7 @@ import type { Store } from '../../../src/control/store/store.ts';
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import type { NodeRow } from '../../../src/control/store/tables/nodes.ts';
 import { TRAFFIC_SUMS } from '../../../src/control/store/tables/traffic.ts';
+import { readGatewayUse } from '../../../src/control/traffic/gateway-use.ts';
 import {
   readMonitoredMinutes,
   readSums,
@@ -191,6 +192,14 @@ describe.each(kinds)('the roll-up on $name', (kind) => {
         expect(plainCounts(await readTotal(tx, domain.id, { from, to }))).toEqual(plainCounts(total));
         const monitored = await readMonitoredMinutes(tx, [domain.id], { from, to });
         expect(monitored.reduce((sum, row) => sum + row.monitored, 0)).toBe(total.sums.monitored);
+      }
+      for (const days of [1, 7, 30]) {
+        const from = now - (now % DAY_MS) - (days - 1) * DAY_MS;
+        const total = createTrafficCounts();
+        for (const { minute, sample } of counted)
+          if (minute * MINUTE_MS >= from) addTrafficCounts(total, sampleCounts(sample));
+        const use = await readGatewayUse(tx, { domainId: domain.id, from, to: now + DAY_MS });
+        expect(new Map([...use].sort())).toEqual(new Map([...total.gateways.consumers].sort()));
       }
       for (const days of [1, 20]) {
         const from = now - days * DAY_MS - ((now - days * DAY_MS) % HOUR_MS);

@@ -49,6 +49,11 @@ export const REGISTRY_CODES = {
       'the key of a token issuer has private or symmetric parts, with which every reader of the file could sign tokens',
     remedy: 'write the public key alone, and replace the private one, which was disclosed',
   },
+  quota_not_counted: {
+    severity: 'warning',
+    meaning: 'a usage plan of a file has a quota, which only a control plane counts',
+    remedy: 'apply the file to a control plane, or limit consumers by `throttle`',
+  },
   registry_too_large: {
     severity: 'error',
     meaning:

@@ -2,6 +2,7 @@
 import { isObject } from '../../../base/text/json-object.ts';
 import type { Fields, Form } from '../../../rules/model/form.ts';
 import { checkFeature } from '../../accounts/entitlements.ts';
+import { settleExhausted } from '../../registry/exhausted.ts';
 import { readBody } from '../operation/read-request.ts';
 import { conflict } from '../operation/refusal.ts';
 import type { AuditEntry, Writing } from '../operation/route.ts';
@@ -42,8 +43,12 @@ export function judgeRoom(
   if (there >= most) throw conflict(`at most ${most} ${what} are possible, and there are ${there}`);
 }
 
-/** Audits a change and publishes the registry of the domain. No rule has changed, so the change waits in no draft. */
+/**
+ * Audits a change and publishes the registry of the domain, with the quotas that are exhausted after the change. No rule has changed, so
+ * the change waits in no draft.
+ */
 export async function recordChange(w: Writing, entry: AuditEntry, what: string): Promise<void> {
   await w.audit(entry);
+  await settleExhausted(w.tx, w.domain, w.now);
   await w.publishLists(what, [w.domain]);
 }

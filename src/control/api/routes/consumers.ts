@@ -11,6 +11,7 @@ import { formBody, idOf, nextPage, queryNumber, wrongInput } from '../operation/
 import { badRequest, conflict, notFound } from '../operation/refusal.ts';
 import {
   type ApiRoute,
+  type Beside,
   type Call,
   message,
   type Operation,
@@ -164,7 +165,7 @@ function remove(): Operation {
 
 /** The consumer of the path. @throws Refusal 404 */
 export async function present(
-  { tx, domain }: Pick<Writing, 'tx' | 'domain'>,
+  { tx, domain }: Pick<Beside, 'tx' | 'domain'>,
   params: Call<unknown>['params'],
 ): Promise<ConsumerRow> {
   const row = await tx.consumers.get(domain.id, idOf(params['consumerId']));

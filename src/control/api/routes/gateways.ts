@@ -68,7 +68,7 @@ export const GATEWAY_ROUTES: readonly ApiRoute[] = [
 ];
 
 /** The gateway of the path. @throws Refusal 404 */
-async function gatewayOf({ tx, domain, params }: Beside): Promise<RuleRow> {
+export async function gatewayOf({ tx, domain, params }: Beside): Promise<RuleRow> {
   const row = await tx.rules.get({ domain_id: domain.id, type: 'gateway', id: idOf(params['ruleId']) });
   if (row === null) throw notFound();
   return row;

@@ -77,6 +77,7 @@ function create(): Operation {
           body: JSON.stringify(body),
           created_at: w.now,
           updated_at: w.now,
+          quota_period: body.quota?.period ?? null,
         });
         const after = showUsagePlan(row);
         const entry = { action: 'usage_plan.create', subject: `usage_plan/${row.id}`, after };
@@ -108,7 +109,8 @@ function update(): Operation {
           await judgeUse(w, before);
         }
         const { id, domain_id } = before;
-        const changed = { id, domain_id, name: fields.name, body: text, updated_at: w.now };
+        const quota_period = fields.quota?.period ?? null;
+        const changed = { id, domain_id, name: fields.name, body: text, updated_at: w.now, quota_period };
         const row = (await w.tx.usagePlans.update(changed))!;
         const after = showUsagePlan(row);
         const entry = { action: 'usage_plan.update', subject: `usage_plan/${id}`, before: shown, after };

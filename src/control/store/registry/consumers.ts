@@ -1,7 +1,17 @@
 /** Consumers of the gateways of a domain, and their keys. A change of either raises the version of the registry (`registries.ts`). */
 import { sql } from 'kysely';
 import { lockDomain } from '../database/lock-domain.ts';
-import { int, one, raw, type Session, statement } from '../database/statement.ts';
+import {
+  int,
+  type ListedColumns,
+  listed,
+  listedRows,
+  one,
+  raw,
+  type Session,
+  statement,
+  textsIn,
+} from '../database/statement.ts';
 import type { ConsumerKeyRow, ConsumerRow } from '../tables/registry.ts';
 import { raiseRegistry } from './registries.ts';
 
@@ -71,6 +81,18 @@ const byCustomId = statement((builder, p: { domain_id: number; custom_id: string
     .selectAll()
     .where('domain_id', '=', p.domain_id)
     .where('custom_id', '=', p.custom_id),
+);
+
+/** What quotas read of a consumer. */
+export type ConsumerHead = Pick<ConsumerRow, 'id' | 'username' | 'usage_plan'>;
+
+const named = statement((builder, p: { domain_id: number; usernames: string }, flavour) =>
+  builder
+    .selectFrom('consumers')
+    .select(['id', 'username', 'usage_plan'])
+    .where('domain_id', '=', p.domain_id)
+    .where('username', 'in', textsIn(p.usernames, flavour))
+    .orderBy('id'),
 );
 
 const onPlan = statement((builder, p: { domain_id: number; usage_plan: string; limit: number }) =>
@@ -192,6 +214,36 @@ const removeKey = statement((builder, p: { consumer_id: number; id: number }) =>
     .returning('domain_id'),
 );
 
+/** The last use of a key. */
+export interface KeyUse {
+  readonly domain_id: number;
+  /** The first 8 hex digits of the key's digest. */
+  readonly key_id: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+const USE_COLUMNS: ListedColumns = { domain_id: 'bigint', key_id: 'text', at: 'bigint' };
+
+/** The rows are locked by their ids, so that two of such writes cannot deadlock; SQLite has one writer. */
+const noteUses = statement((builder, p: { rows: string; step: number }, flavour) => {
+  const isSqlite = flavour.database === 'sqlite';
+  // SQLite searches the index by a range of its text; the order of texts in PostgreSQL may be another.
+  const isOfKey = isSqlite
+    ? sql`sha256 >= key_id and sha256 < key_id || 'g'`
+    : sql`substr(sha256, 1, 8) = key_id`;
+  return raw(
+    sql`with due as (
+        select consumer_keys.id, given.at from (${listed(p.rows, USE_COLUMNS, flavour)}) as given
+          join consumer_keys on consumer_keys.domain_id = given.domain_id and ${isOfKey}
+        where last_used_at is null or last_used_at <= given.at - ${int(p.step)}
+        order by consumer_keys.id ${isSqlite ? sql`` : sql`for update of consumer_keys`})
+      update consumer_keys set last_used_at = due.at from due where consumer_keys.id = due.id
+        and (last_used_at is null or last_used_at < due.at)`,
+    builder,
+  );
+});
+
 /** Consumers. In a write, accesses lock the domain. */
 export function consumerReads(session: Session) {
   return {
@@ -225,6 +277,11 @@ export function consumerReads(session: Session) {
     async byCustomId(domainId: number, customId: string): Promise<ConsumerRow | null> {
       await lockDomain(session, domainId);
       return one(session, byCustomId, { domain_id: domainId, custom_id: customId });
+    },
+    /** Those of these usernames, by id. */
+    async named(domainId: number, usernames: readonly string[]): Promise<readonly ConsumerHead[]> {
+      await lockDomain(session, domainId);
+      return named(session, { domain_id: domainId, usernames: JSON.stringify(usernames) });
     },
     /** The usernames of those that name the usage plan; at most `limit`, in order. */
     async onPlan(domainId: number, plan: string, limit: number): Promise<readonly string[]> {
@@ -280,7 +337,7 @@ export function consumerKeyReads(session: Session) {
   };
 }
 
-/** Changes of keys. All but `remove` raise the version of the registry. */
+/** Changes of keys. All but `remove` and `noteUses` raise the version of the registry. */
 export function consumerKeyWrites(session: Session) {
   return {
     /** `conflict` on `consumer_keys.domain_id`: the domain has a key of that digest. */
@@ -299,6 +356,10 @@ export function consumerKeyWrites(session: Session) {
     /** Removes the row of a key that is revoked or expired. Nodes refuse the key either way, so the version stays. */
     async remove(consumerId: number, id: number): Promise<boolean> {
       return (await one(session, removeKey, { consumer_id: consumerId, id })) !== null;
+    },
+    /** Stores uses that are `stepMs` or more after the stored ones; each key once. Locks no domain. */
+    async noteUses(uses: readonly KeyUse[], stepMs: number): Promise<void> {
+      if (uses.length > 0) await noteUses(session, { rows: listedRows(uses, USE_COLUMNS), step: stepMs });
     },
   };
 }

@@ -87,6 +87,7 @@ const insertPlan = statement((builder, p: Omit<UsagePlanRow, 'id'>) =>
       body: p.body,
       created_at: p.created_at,
       updated_at: p.updated_at,
+      quota_period: p.quota_period,
     })
     .returningAll(),
 );
@@ -94,7 +95,7 @@ const insertPlan = statement((builder, p: Omit<UsagePlanRow, 'id'>) =>
 const updatePlan = statement((builder, p: Omit<UsagePlanRow, 'created_at'>) =>
   builder
     .updateTable('usage_plans')
-    .set({ name: p.name, body: p.body, updated_at: p.updated_at })
+    .set({ name: p.name, body: p.body, updated_at: p.updated_at, quota_period: p.quota_period })
     .where('domain_id', '=', p.domain_id)
     .where('id', '=', p.id)
     .returningAll(),

@@ -5,6 +5,7 @@
  */
 
 import { consumerKeyReads, consumerKeyWrites, consumerReads, consumerWrites } from '../registry/consumers.ts';
+import { exhaustedQuotaReads, exhaustedQuotaWrites } from '../registry/exhausted-quotas.ts';
 import { issuerFetchReads, issuerFetchWrites } from '../registry/issuer-fetches.ts';
 import {
   registryReads,
@@ -28,6 +29,7 @@ import {
 } from './billing.ts';
 import { cacheReads, cacheWrites } from './caches.ts';
 import { certificateReads, certificateWrites } from './certificates.ts';
+import { consumerDayReads, consumerDayWrites } from './consumer-days.ts';
 import { contactReads, contactWrites } from './contacts.ts';
 import { domainReads, domainWrites, scanReads, scanWrites } from './domains.ts';
 import { draftReads, draftWrites, invariantReads, invariantWrites } from './drafts.ts';
@@ -86,6 +88,7 @@ export const READS = {
   tokenIssuers: tokenIssuerReads,
   issuerFetches: issuerFetchReads,
   registries: registryReads,
+  exhaustedQuotas: exhaustedQuotaReads,
   audit: auditReads,
   outbox: outboxReads,
   plans: planReads,
@@ -93,6 +96,7 @@ export const READS = {
   gatewaySchemas: gatewaySchemaReads,
   groups: groupReads,
   traffic: trafficReads,
+  consumerDays: consumerDayReads,
   uptime: uptimeReads,
   caches: cacheReads,
   notifications: notificationReads,
@@ -129,6 +133,7 @@ export const WRITES = {
   tokenIssuers: tokenIssuerWrites,
   issuerFetches: issuerFetchWrites,
   registries: registryWrites,
+  exhaustedQuotas: exhaustedQuotaWrites,
   audit: auditWrites,
   outbox: outboxWrites,
   plans: planWrites,
@@ -136,6 +141,7 @@ export const WRITES = {
   gatewaySchemas: gatewaySchemaWrites,
   groups: groupWrites,
   traffic: trafficWrites,
+  consumerDays: consumerDayWrites,
   uptime: uptimeWrites,
   caches: cacheWrites,
   notifications: notificationWrites,

@@ -18,7 +18,15 @@ import {
   operatorAccounts,
 } from './notifications.ts';
 import { cachePurges, manifest, manifestPosition, outbox, planBlobs, planRevisions } from './plans.ts';
-import { consumerKeys, consumers, issuerFetches, registries, tokenIssuers, usagePlans } from './registry.ts';
+import {
+  consumerKeys,
+  consumers,
+  exhaustedQuotas,
+  issuerFetches,
+  registries,
+  tokenIssuers,
+  usagePlans,
+} from './registry.ts';
 import {
   dnsRecords,
   domainInvariants,
@@ -33,6 +41,7 @@ import {
   ruleTotals,
 } from './rules.ts';
 import {
+  consumerDays,
   ruleHits,
   trafficDays,
   trafficHours,
@@ -111,6 +120,8 @@ const TABLES = {
   traffic_hours: trafficHours,
   traffic_days: trafficDays,
   traffic_slices: trafficSlices,
+  consumer_days: consumerDays,
+  exhausted_quotas: exhaustedQuotas,
   uptime_states: uptimeStates,
   uptime_progress: uptimeProgress,
   incidents,

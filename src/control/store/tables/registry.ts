@@ -92,9 +92,12 @@ export const usagePlans = table(
     body: json(),
     created_at: time(),
     updated_at: time(),
+    /** The period of its quota; `null`: it has none. */
+    quota_period: text().nullable().since(28),
   },
   {
     indexes: {
+      usage_plans_with_quota: { on: ['domain_id'], where: 'quota_period IS NOT NULL', since: 28 },
       usage_plans_by_name: {
         on: ['domain_id', 'name'],
         unique: true,
@@ -177,3 +180,24 @@ export const registries = table(
 
 /** The version of a registry and what is sealed of it. */
 export interface RegistryRow extends RowOf<typeof registries> {}
+
+/** Quotas that consumers have exhausted, as the registry has them. */
+export const exhaustedQuotas = table(
+  'exhausted_quotas',
+  28,
+  {
+    domain_id: integer().references(domains, 'cascade'),
+    consumer_id: integer().references(consumers, 'cascade'),
+    /** The name of the usage plan. */
+    usage_plan: text(),
+    until: time(),
+  },
+  {
+    key: ['consumer_id', 'usage_plan'],
+    withoutRowid: true,
+    indexes: { exhausted_quotas_by_domain: ['domain_id'] },
+  },
+);
+
+/** A quota that a consumer has exhausted. */
+export interface ExhaustedQuotaRow extends RowOf<typeof exhaustedQuotas> {}

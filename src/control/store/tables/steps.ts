@@ -166,6 +166,10 @@ WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);`,
   NONE,
   // 26: consumers, usage plans, token issuers.
   NONE,
+  // 27: requests of consumers by day.
+  NONE,
+  // 28: quotas of consumers.
+  NONE,
 ];
 
 /** The version of this edgeplan's tables. */

@@ -112,6 +112,30 @@ export const trafficDays = table('traffic_days', 12, wholeBlock, {
 /** Merged counts of one domain in one span of time. */
 export interface TrafficBlock extends RowOf<typeof trafficHours> {}
 
+/** Requests of consumers through gateways by day, so that the use of a quota's period is a sum of few rows. */
+export const consumerDays = table(
+  'consumer_days',
+  27,
+  {
+    domain_id: integer().references(domains, 'cascade'),
+    /** The username; empty: requests without a consumer. */
+    consumer: text(),
+    /** The first minute of the day, UTC. */
+    day: integer(),
+    /** With the meanings of `engine/counts/gateway-counts.ts`. */
+    requests: integer(),
+    admitted: integer(),
+  },
+  {
+    key: ['domain_id', 'consumer', 'day'],
+    withoutRowid: true,
+    indexes: { consumer_days_by_day: ['day'] },
+  },
+);
+
+/** Requests of one consumer on one day. */
+export interface ConsumerDay extends RowOf<typeof consumerDays> {}
+
 /** Of each slice of the domains: who rolls it up, and up to which day the blocks of days exist. */
 export const trafficSlices = table('traffic_slices', 12, {
   slice: integer().key(),

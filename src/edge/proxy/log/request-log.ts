@@ -4,8 +4,9 @@
  */
 import { createTargetFacts, parseTarget } from '../../../base/paths/path.ts';
 import { BOT_KINDS, type BotKind } from '../../../base/vocabulary/vocabulary.ts';
-import type { CountedRequest } from '../../../engine/counts/counts.ts';
-import type { EdgeRequest } from '../../../engine/evaluator/index.ts';
+import { type CountedRequest, operationText } from '../../../engine/counts/counts.ts';
+import { gatewayOf } from '../../../engine/counts/gateway-counts.ts';
+import type { Decision, EdgeRequest } from '../../../engine/evaluator/index.ts';
 import type { Exchange } from '../../decide/exchange.ts';
 import type { UnservedHost } from '../../decide/unserved.ts';
 import type { Unenforced } from '../../decide/verdict.ts';
@@ -88,8 +89,23 @@ function countedRequest(
     originRequest: entry.origin !== null,
     originError: entry.origin === 'failed',
     monitored: entry.monitored,
-    // Gateways have requests of other protocols, which this node does not forward.
-    gateway: false,
+    gateway: gatewayRequest(decision, request),
+  };
+}
+
+/** What the gateway of a request has made of it; `null`: no gateway is enforced for it. */
+function gatewayRequest(
+  decision: Decision | null,
+  { identity, method }: EdgeRequest,
+): CountedRequest['gateway'] {
+  const own = decision === null ? null : gatewayOf(decision);
+  if (own === null) return null;
+  const { consumer, operation } = decision!.gateway!;
+  return {
+    ...own,
+    consumer: consumer ?? '',
+    operation: operation === null ? '' : operationText(operation, method),
+    key: consumer === null ? null : (identity?.keyId ?? null),
   };
 }
 

@@ -36,7 +36,7 @@ import {
   record,
   refOf,
 } from '../run.ts';
-import { countOnce, noteState, throttleOf } from '../usage-plans.ts';
+import { countOnce, exhaustedPlan, noteState, type GatewayPlace, throttleOf } from '../usage-plans.ts';
 import { BYPASS } from './cache.ts';
 
 const GATEWAY = typeIndex('gateway');
@@ -102,11 +102,16 @@ function isAnsweredAnyway(own: LoadedGateway, facts: Facts): boolean {
 function verdictOf(context: Context, run: Run, slot: number): GatewayVerdict {
   const verdict = judgedBy(context, slot);
   if (verdict.reason !== 'admitted') return verdict;
-  const place = { slot, defaultPlan: gatewayAt(context, slot).plan };
+  const place = placeOf(context, slot);
+  if (exhaustedPlan(context, place, verdict) !== null) return { ...verdict, reason: 'quota' };
   const throttle = throttleOf(context, place, verdict);
   return throttle !== null && countOnce(context, run, slot, throttle).breached
     ? { ...verdict, reason: 'throttled' }
     : verdict;
+}
+
+function placeOf(context: Context, slot: number): GatewayPlace {
+  return { slot, defaultPlan: gatewayAt(context, slot).plan };
 }
 
 /** The same before the usage plan. */
@@ -141,7 +146,7 @@ function settle(context: Context, run: Run, slot: number, verdict: GatewayVerdic
   const own = gatewayAt(context, slot);
   run.gateway = outcomeOf(own, verdict);
   run.gatewaySlot = slot;
-  noteState(context, run, { slot, defaultPlan: own.plan }, verdict);
+  noteState(context, run, placeOf(context, slot), verdict);
   if (verdict.reason === 'preflight') return answer(context, run, slot, preflightAnswer(own, facts));
   const cors = corsFields(own, facts);
   if (verdict.reason === 'admitted') {
@@ -221,6 +226,9 @@ function reasonOf(context: Context, rates: Settled['rates'], slot: number): Rule
         text: `${what}, ${who}: without the scope ${verdict.missing.join(', ')}`,
       };
     default: {
+      if (verdict.reason === 'admitted' && exhaustedPlan(context, placeOf(context, slot), verdict) !== null) {
+        return { code: 'quota_exhausted', text: `${what}, ${who}: the quota of its usage plan is exhausted` };
+      }
       const result = rates.get(slot);
       const over = result?.breached === true;
       if (over) return { code: 'over_limit', text: `${what}, ${who}: over the usage plan` };

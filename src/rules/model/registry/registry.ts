@@ -277,11 +277,12 @@ function checkKeys(consumers: readonly Placed<Consumer>[], { path, report }: Con
   report.add('error', path, { code: 'too_many', message, found: String(total) });
 }
 
-/**
- * Warnings of a registry that edges get without a control plane: nobody fetches the keys of these issuers. Paths are those in an edge
- * file.
- */
-export function keysNotFetched({ token_issuers }: Registry): readonly Diagnostic[] {
+/** Warnings of a registry that edges get without a control plane, by what only that one does. Paths are those in an edge file. */
+export function withoutControlPlane(registry: Registry): readonly Diagnostic[] {
+  return [...keysNotFetched(registry), ...quotasNotCounted(registry)];
+}
+
+function keysNotFetched({ token_issuers }: Registry): readonly Diagnostic[] {
   return token_issuers.flatMap(({ jwks_url, keys = [] }, index): readonly Diagnostic[] => {
     if (jwks_url === null || keys.length > 0) return [];
     return [
@@ -291,6 +292,21 @@ export function keysNotFetched({ token_issuers }: Registry): readonly Diagnostic
         path: ['token_issuers', index, 'jwks_url'],
         message: 'is fetched by a control plane alone: without one every token of the issuer is refused',
         remedy: 'list the public keys of the issuer in `keys`',
+      },
+    ];
+  });
+}
+
+function quotasNotCounted({ usage_plans }: Registry): readonly Diagnostic[] {
+  return usage_plans.flatMap(({ quota }, index): readonly Diagnostic[] => {
+    if (quota === null) return [];
+    return [
+      {
+        code: 'quota_not_counted',
+        severity: 'warning',
+        path: ['usage_plans', index, 'quota'],
+        message: 'is counted by a control plane alone: without one no consumer is refused for it',
+        remedy: 'apply the file to a control plane, or limit consumers by `throttle`',
       },
     ];
   });

@@ -1,6 +1,7 @@
 /** The form of usage plans: what consumers with one plan may ask for (semantics §15). */
 import { z } from 'zod';
-import { MAX_THROTTLE_COUNT, MAX_WINDOW_SEC } from '../../../base/vocabulary/limits.ts';
+import { MAX_QUOTA_REQUESTS, MAX_THROTTLE_COUNT, MAX_WINDOW_SEC } from '../../../base/vocabulary/limits.ts';
+import { QUOTA_PERIODS } from '../../../base/vocabulary/vocabulary.ts';
 import { integer } from '../fields.ts';
 import { form, type Stored } from '../form.ts';
 import { ANSWERED, registryName } from './names.ts';
@@ -19,6 +20,18 @@ const THROTTLE = {
     .meta({ examples: [100] }),
 };
 
+const QUOTA = {
+  limit: integer(1, MAX_QUOTA_REQUESTS)
+    .describe('requests of one consumer in a period, over all gateways of the domain and all edges')
+    .meta({ examples: [1_000_000] }),
+  period: z
+    .enum(QUOTA_PERIODS)
+    .describe(
+      '`day`, `week` and `month` begin at midnight UTC, weeks on Monday; `rolling_30d`: the last 30 days',
+    )
+    .meta({ examples: ['month'] }),
+};
+
 /** The fields of a usage plan, by their names in the API. */
 export const USAGE_PLAN_FIELDS = {
   name: registryName()
@@ -30,6 +43,14 @@ export const USAGE_PLAN_FIELDS = {
     .default(null)
     .describe('how many requests a consumer may send; a further one is answered 429; null: any number')
     .meta({ examples: [{ rate: 50, per_sec: 1, burst: 100 }] }),
+  quota: z
+    .strictObject(QUOTA)
+    .nullable()
+    .default(null)
+    .describe(
+      'how many requests a consumer may send in a period; later ones are answered 429; null: any number',
+    )
+    .meta({ examples: [{ limit: 1_000_000, period: 'month' }] }),
 };
 
 /** A usage plan as it is stored. */
@@ -39,6 +60,6 @@ export type UsagePlan = Stored<typeof USAGE_PLAN_FIELDS>;
 export const usagePlanForm = form({
   fields: USAGE_PLAN_FIELDS,
   ignored: ANSWERED,
-  nested: { throttle: Object.keys(THROTTLE) },
+  nested: { throttle: Object.keys(THROTTLE), quota: Object.keys(QUOTA) },
   finish: (values): UsagePlan => values,
 });

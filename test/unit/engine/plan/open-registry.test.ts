@@ -2,6 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sha256Hex } from '../../../../src/base/platform/cryptography.ts';
+import { MAX_QUOTA_REQUESTS } from '../../../../src/base/vocabulary/limits.ts';
+import { QUOTA_PERIODS } from '../../../../src/base/vocabulary/vocabulary.ts';
 import { RegistryTooLarge, sealRegistry } from '../../../../src/engine/compiler/seal-registry.ts';
 import { openRegistry, PlanFault } from '../../../../src/engine/evaluator/index.ts';
 import { REGISTRY_HEADER, REGISTRY_VERSION, registryChecksum } from '../../../../src/engine/plan/registry.ts';
@@ -48,6 +50,13 @@ const registry: fc.Arbitrary<Registry> = fc.record({
         fc.record({ rate: fc.integer({ min: 1, max: 9 }), per_sec: fc.constant(1), burst: fc.constant(3) }),
         { nil: null },
       ),
+      quota: fc.option(
+        fc.record({
+          limit: fc.integer({ min: 1, max: MAX_QUOTA_REQUESTS }),
+          period: fc.constantFrom(...QUOTA_PERIODS),
+        }),
+        { nil: null, freq: 1 },
+      ),
     }),
     { selector: (plan) => plan.name, maxLength: 5 },
   ),
@@ -66,7 +75,7 @@ function withoutDoubles(consumers: readonly Consumer[]): readonly Consumer[] {
 }
 
 /** What an opened registry answers for a consumer. */
-function registered(one: Consumer): object {
+function registered(one: Consumer, exhausted: ReadonlyMap<string, number> = new Map()): object {
   return {
     username: one.username,
     customId: one.custom_id,
@@ -78,6 +87,7 @@ function registered(one: Consumer): object {
     acl: one.acl,
     scopes: one.scopes,
     expiresAt: one.expires_at === null ? null : Date.parse(one.expires_at),
+    exhausted,
   };
 }
 
@@ -99,7 +109,7 @@ describe('a sealed registry', () => {
         }
         for (const plan of given.usage_plans) {
           const throttle = plan.throttle && { rate: plan.throttle.rate, perSec: 1, burst: 3 };
-          expect(opened.usagePlan(plan.name)).toEqual({ name: plan.name, throttle });
+          expect(opened.usagePlan(plan.name)).toEqual({ name: plan.name, throttle, quota: plan.quota });
         }
         const isKnown = (text: string): boolean => given.consumers.some(({ username }) => username === text);
         for (const one of names) {
@@ -118,6 +128,41 @@ describe('a sealed registry', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  test('has the time until which quotas are exhausted, if one of its plans has a quota', () => {
+    fc.assert(
+      fc.property(registry, fc.array(fc.integer({ min: 1, max: 2 ** 45 })), (given, times) => {
+        const plans = given.usage_plans.map(({ name: plan }) => plan);
+        const exhausted = new Map(
+          given.consumers.map(({ username }, row) => {
+            const some = plans.slice(0, row % 3);
+            return [username, some.map((plan) => ({ plan, until: times[row] ?? 7 }))] as const;
+          }),
+        );
+        const opened = openRegistry(sealRegistry(given, exhausted));
+        const hasQuota = given.usage_plans.some(({ quota }) => quota !== null);
+        for (const one of given.consumers) {
+          const own = hasQuota ? exhausted.get(one.username)! : [];
+          const until = new Map(own.map((quota) => [quota.plan, quota.until]));
+          expect(opened.consumer(one.username)).toEqual(registered(one, until));
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('has version 1 and its octets of before where no plan has a quota', () => {
+    const plans = [{ name: 'gold', throttle: { rate: 5, burst: 1 } }, { name: 'open' }];
+    const given = { consumers: [{ username: 'acme', usage_plan: 'gold' }], usage_plans: plans };
+    const versionOf = (octets: Uint8Array): number =>
+      new DataView(octets.buffer).getUint32(REGISTRY_HEADER.version * 4, true);
+    const plain = sealRegistry(registryOf(given), new Map([['acme', [{ plan: 'gold', until: 5 }]]]));
+    expect(versionOf(plain)).toBe(1);
+    expect(sha256Hex(plain)).toBe('b37731dcec04c858b76a6bd652b6ed6cc56ee5ececf33073b302b29e3cd82359');
+    const quota = { limit: 10, period: 'day' };
+    const limited = registryOf({ ...given, usage_plans: [...plans, { name: 'small', quota }] });
+    expect(versionOf(sealRegistry(limited))).toBe(2);
   });
 
   test('has the same octets in whatever order its objects are', () => {

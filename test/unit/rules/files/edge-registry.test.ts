@@ -15,7 +15,7 @@ const FILE = `domain: example.com
 records:
   - { name: api, type: A, destination: 198.51.100.20, proxied: true }
 usage_plans:
-  - { name: gold, throttle: { rate: 50, burst: 100 } }
+  - { name: gold, throttle: { rate: 50, burst: 100 }, quota: { limit: 1000000, period: month } }
 token_issuers:
   - name: auth
     issuer: "https://login.example.com/"
@@ -123,7 +123,9 @@ describe('the registry of an edge file', () => {
     const { text } = printEdge({ ...ruleSet, domain: { name: 'example.com' }, registry, ids: false });
     const again = readEdgeFile(text, 'edge.yaml');
     expect(again.ok && again.ruleSet.registry).toEqual(registry);
-    expect(text).toContain('  - { name: gold, throttle: { rate: 50, burst: 100 } }');
+    expect(text).toContain(
+      '  - { name: gold, throttle: { rate: 50, burst: 100 }, quota: { limit: 1000000, period: month } }',
+    );
     expect(text).not.toContain('null');
     const formatted = formatFile(text, 'edge.yaml');
     expect(formatted).toMatchObject({ text });

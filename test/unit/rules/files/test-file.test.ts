@@ -70,6 +70,7 @@ describe('with', () => {
         '  consumer: acme',
         '  claims: { sub: 7, admin: true, aud: [a, b] }',
         '  scopes: [read, write]',
+        '  quota_exhausted: 2026-02-01T00:00:00Z',
         '  cleared: [captcha/login]',
         '  at: 2026-01-31T12:00:00Z',
         '  node: 7',
@@ -94,6 +95,7 @@ describe('with', () => {
         consumer: 'acme',
         claims: { sub: 7, admin: true, aud: ['a', 'b'] },
         scopes: ['read', 'write'],
+        exhaustedUntil: Date.UTC(2026, 1, 1),
       },
     });
     expect(step?.world).toMatchObject({ now: Date.UTC(2026, 0, 31, 12), node: 7 });
@@ -137,6 +139,7 @@ describe('with', () => {
     ['node: -1', 'must be a whole number from 0'],
     ['userAgent: x', 'unknown key `userAgent`; write `user_agent`'],
     ['headers: x', 'must be a map of header names to values'],
+    ['quota_exhausted: soon', 'must be a time with its zone'],
     ['consumer: [acme]', 'must be the username of a consumer'],
     ['claims: sub', 'must be a map of claims by name'],
     ['claims: { sub: { a: 1 } }', 'must be text, a number, `true`, `false` or a list of texts, found a map'],

@@ -35,6 +35,10 @@ describe('asTest', () => {
     expect(testFor('https://shop.example.com/', flags)).toContain(
       '    with: { consumer: acme, claims: { sub: "7" }, scopes: [read] }\n',
     );
+    const exhausted = { consumer: 'acme', quotaExhausted: '2026-02-01T00:00:00Z' };
+    expect(testFor('https://shop.example.com/', exhausted)).toContain(
+      '    with: { consumer: acme, quota_exhausted: "2026-02-01T00:00:00.000Z" }\n',
+    );
     const given = asked('https://shop.example.com/');
     const identity = { consumer: null, failure: 'expired' } as const;
     const refused = { ...given, request: { ...given.request, identity } };

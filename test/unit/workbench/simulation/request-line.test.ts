@@ -121,6 +121,15 @@ describe('facts', () => {
       '__proto__',
       '1',
     );
+    const exhausted = { consumer: 'acme', quotaExhausted: '2026-02-01T00:00:00Z' };
+    expect(request('https://x', exhausted).identity).toEqual({
+      consumer: 'acme',
+      exhaustedUntil: Date.UTC(2026, 1, 1),
+    });
+    expect(refusal('https://x', { quotaExhausted: '1' })).toBe(
+      '--quota-exhausted is of a consumer; add --consumer',
+    );
+    expect(refusal('https://x', { ...exhausted, quotaExhausted: 'soon' })).toMatch(/^`soon` is not a time/);
     expect(refusal('https://x', { consumer: '' })).toBe('--consumer has no username');
     expect(refusal('https://x', { claim: ['=x'] })).toBe('`=x` is not a claim; write name=value');
     expect(refusal('https://x', { scope: ['read write'] })).toMatch(/^`read write` is not a scope/);

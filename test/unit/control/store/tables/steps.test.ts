@@ -35,6 +35,8 @@ const LANDED = {
     '84d2fb299f6b87af',
     'eabdbb2d409d4f9d',
     '91cc5d59c15bc84b',
+    '67de37df509c10f7',
+    '092e049e0465fd19',
   ],
   postgres: [
     '2608231084785635',
@@ -63,6 +65,8 @@ const LANDED = {
     '7012f17934f572e4',
     '7e6d64104806f686',
     '90311bf6f0f6f1fd',
+    '0dd336412b4267df',
+    '19a04493f10e6908',
   ],
 } as const;
 

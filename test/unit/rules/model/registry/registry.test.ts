@@ -11,7 +11,7 @@ import {
   parseUsagePlan,
 } from '../../../../../src/rules/model/parse-registry.ts';
 import { mintKey } from '../../../../../src/rules/model/registry/mint-key.ts';
-import { keysNotFetched } from '../../../../../src/rules/model/registry/registry.ts';
+import { withoutControlPlane } from '../../../../../src/rules/model/registry/registry.ts';
 import { registryMistakes, registryOf } from '../../../../support/registries.ts';
 
 const hash = (text: string): string => sha256Hex(text);
@@ -186,17 +186,46 @@ describe('a token issuer', () => {
     const registry = registryOf({
       token_issuers: [issuer({ keys: undefined, jwks_url: 'https://a.example/' })],
     });
-    expect(keysNotFetched(registry).map(describeDiagnostic)).toEqual([
+    expect(withoutControlPlane(registry).map(describeDiagnostic)).toEqual([
       'token_issuers[0].jwks_url: is fetched by a control plane alone: without one every token of the issuer is refused; list the public keys of the issuer in `keys`',
     ]);
-    expect(keysNotFetched(registryOf({ token_issuers: [issuer({})] }))).toEqual([]);
+    expect(withoutControlPlane(registryOf({ token_issuers: [issuer({})] }))).toEqual([]);
   });
 });
 
 describe('a usage plan', () => {
+  test('has a quota with a limit and a period, or none', () => {
+    const parsed = parseUsagePlan({
+      name: 'gold',
+      quota: { limit: 1_000_000_000_000, period: 'rolling_30d' },
+    });
+    expect(parsed.ok && parsed.plan.quota).toEqual({ limit: 1_000_000_000_000, period: 'rolling_30d' });
+    const quota = { limit: 0, period: 'year', used: 1 };
+    const codes = parseUsagePlan({ name: 'gold', quota }).diagnostics.map(({ code, path }) => [
+      code,
+      ...path,
+    ]);
+    expect(codes).toEqual([
+      ['out_of_range', 'quota', 'limit'],
+      ['invalid_value', 'quota', 'period'],
+      ['unknown_field', 'quota', 'used'],
+    ]);
+  });
+
+  test('of a file gets a warning if it has a quota, which only a control plane counts', () => {
+    const plans = [{ name: 'gold' }, { name: 'small', quota: { limit: 5, period: 'day' } }];
+    expect(withoutControlPlane(registryOf({ usage_plans: plans })).map(describeDiagnostic)).toEqual([
+      'usage_plans[1].quota: is counted by a control plane alone: without one no consumer is refused for it; apply the file to a control plane, or limit consumers by `throttle`',
+    ]);
+  });
+
   test('has a throttle with defaults, or none', () => {
     const parsed = parseUsagePlan({ name: 'gold', throttle: { rate: 5 } });
-    expect(parsed.ok && parsed.plan).toEqual({ name: 'gold', throttle: { rate: 5, per_sec: 1, burst: 0 } });
+    expect(parsed.ok && parsed.plan).toEqual({
+      name: 'gold',
+      throttle: { rate: 5, per_sec: 1, burst: 0 },
+      quota: null,
+    });
     const free = parseUsagePlan({ name: 'free' });
     expect(free.ok && free.plan.throttle).toBeNull();
   });
