@@ -23,13 +23,13 @@ import {
 } from './credentials.ts';
 import { divideGateways, type GatewayCell, type GatewayCells } from './gateway-cells.ts';
 import {
-  type Bounds,
   boxesOf,
   boxesOfCell,
   type GatewaySpace,
   narrowed,
   type PlacedGateway,
   placeGateways,
+  type RequestBounds,
 } from './gateway-questions.ts';
 import { placeAfter, redirectExtras, type Situation, servedBox, situationsAt } from './situations.ts';
 import { createBudget, type StepBudget } from './space/budget.ts';
@@ -163,7 +163,7 @@ function nameOf({ base_path }: GatewayRule, { operation }: GatewayCell): string 
 /** Requests that the own side admits. */
 interface Admitted {
   readonly situations: readonly Situation[];
-  readonly bounds: Bounds;
+  readonly bounds: RequestBounds;
   readonly operation: string | null;
   readonly credentials: readonly Credentials[];
 }
@@ -199,7 +199,7 @@ function refusedBy(
   { placed, registry }: Side,
   gateway: PlacedGateway,
   credentials: Credentials,
-): readonly Bounds[] {
+): readonly RequestBounds[] {
   const read = readBy(gateway.gateway, registry, credentials);
   const isRefused = (cell: GatewayCell): boolean =>
     cell.kind !== 'preflight' && !isAdmitted(gateway.gateway, cell, read);
@@ -216,7 +216,7 @@ function refusedBy(
 /** A part of what the other side refuses. */
 interface Refused {
   readonly gateway: PlacedGateway;
-  readonly bounds: Bounds;
+  readonly bounds: RequestBounds;
   readonly credentials: Credentials;
   /** What was shown of the operation. */
   readonly shown: Set<string>;

@@ -126,7 +126,7 @@ function questionsIn(
 }
 
 /** Boxes that requests are in, and boxes that they are not in. */
-export interface Bounds {
+export interface RequestBounds {
   readonly within: readonly Box[];
   readonly without: readonly Box[];
 }
@@ -136,7 +136,7 @@ export function boxesOfCell(
   { gateways, filterOf }: GatewaySpace,
   gateway: PlacedGateway,
   cell: GatewayCell,
-): Bounds {
+): RequestBounds {
   const own = cell.rule === null ? null : filterOf(cell.rule);
   const others = cell.without.flatMap((rule) => filterOf(rule) ?? []);
   const earlier = boxesOf(gateways.slice(0, gateways.indexOf(gateway)));
@@ -164,7 +164,7 @@ export function narrowed(space: Space, target: Box, within: readonly Box[]): Box
 function question(
   { around: { space } }: GatewaySpace,
   situation: Situation,
-  { within, without, credentials }: Bounds & { readonly credentials: readonly Credentials[] },
+  { within, without, credentials }: RequestBounds & { readonly credentials: readonly Credentials[] },
 ): readonly CredentialQuestion[] {
   const { blockers, count, acme, outside } = situation;
   if (credentials.length === 0) return [];

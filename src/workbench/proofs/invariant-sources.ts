@@ -30,7 +30,7 @@ import { nameOfRule, planRule, type SubjectRule } from './subject.ts';
 const [HOST, BOT] = [AXES.indexOf('host'), AXES.indexOf('bot')];
 
 /** What can give a request an outcome. */
-export interface Source {
+export interface OutcomeSource {
   readonly name: string;
   readonly action: Action;
   readonly rule: SubjectRule | null;
@@ -52,8 +52,8 @@ function questionsOfAll({ world }: GatewaySpace, situation: Situation): readonly
 }
 
 /** Every source of every outcome, the end of all phases first. */
-export function sourcesOf(around: SubjectSpace): readonly Source[] {
-  const end: Source = {
+export function sourcesOf(around: SubjectSpace): readonly OutcomeSource[] {
+  const end: OutcomeSource = {
     name: 'the end of all phases',
     action: 'forward',
     rule: null,
@@ -62,7 +62,7 @@ export function sourcesOf(around: SubjectSpace): readonly Source[] {
     questions: questionsPast,
     acts: ({ action }) => action === 'forward',
   };
-  const rules = around.subject.rules.flatMap((rule): readonly Source[] => {
+  const rules = around.subject.rules.flatMap((rule): readonly OutcomeSource[] => {
     const words = planRule(around.subject.loaded, rule.slot);
     const actions = rule.isDryRun ? [] : knownOf(rule.type).outcomes(words);
     return actions.flatMap((action) => sourcesOfRule(around, rule, action));
@@ -70,7 +70,7 @@ export function sourcesOf(around: SubjectSpace): readonly Source[] {
   return [end, ...rules, ownAnswers(around), recordChallenges(around)];
 }
 
-function sourcesOfRule(around: SubjectSpace, rule: SubjectRule, action: Action): readonly Source[] {
+function sourcesOfRule(around: SubjectSpace, rule: SubjectRule, action: Action): readonly OutcomeSource[] {
   const source = sourceOfRule(around, rule, action);
   if (rule.type !== 'gateway') return [source];
   return [
@@ -87,7 +87,7 @@ function sourcesOfRule(around: SubjectSpace, rule: SubjectRule, action: Action):
   ];
 }
 
-function sourceOfRule(around: SubjectSpace, rule: SubjectRule, action: Action): Source {
+function sourceOfRule(around: SubjectSpace, rule: SubjectRule, action: Action): OutcomeSource {
   const { needs } = knownOf(rule.type);
   const isBefore = RULE_TYPES.indexOf(rule.type) < RULE_TYPES.indexOf('gateway');
   const isRule = (ref: { readonly type: string; readonly id: number } | null): boolean =>
@@ -119,7 +119,7 @@ function actingBoxes(around: SubjectSpace, rule: SubjectRule, target: Box): read
 }
 
 /** The edge's own paths, which it answers after the rate limits (semantics §4). */
-function ownAnswers(around: SubjectSpace): Source {
+function ownAnswers(around: SubjectSpace): OutcomeSource {
   const place = placeAfter(around.subject, 'rate_limit');
   return {
     name: "the edge's own paths",
@@ -133,7 +133,7 @@ function ownAnswers(around: SubjectSpace): Source {
 }
 
 /** Challenges of records, where no captcha rule acts (semantics §4). */
-function recordChallenges(around: SubjectSpace): Source {
+function recordChallenges(around: SubjectSpace): OutcomeSource {
   const { space, subject } = around;
   const place = placeAfter(around.subject, 'captcha');
   const visitors = subtract(space.axes.bot.all, space.axes.bot.crawlers);

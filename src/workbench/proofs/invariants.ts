@@ -18,7 +18,7 @@ import type { Rule, RuleSet } from '../../rules/model/types.ts';
 import { type Credentials, credentialsFor, credentialWorld, identityOf } from './credentials.ts';
 import { divideGateways } from './gateway-cells.ts';
 import { type CredentialQuestion, type GatewaySpace, placeGateways } from './gateway-questions.ts';
-import { type Source, sourcesOf } from './invariant-sources.ts';
+import { type OutcomeSource, sourcesOf } from './invariant-sources.ts';
 import { redirectExtras, type SubjectSpace, servedBox } from './situations.ts';
 import { AXES, atomSet, type Box, commonSets, isEmptyBox, restricted, subtract } from './space/boxes.ts';
 import { createBudget, MAX_TOTAL_STEPS, type StepBudget, shareOf } from './space/budget.ts';
@@ -69,7 +69,7 @@ interface Proving {
   readonly around: SubjectSpace;
   /** The plan whose rules have the filters of the invariants, and the place of each. */
   readonly scopes: Subject;
-  readonly sources: readonly Source[];
+  readonly sources: readonly OutcomeSource[];
   /** The gateways, with the credentials that an invariant means. */
   placed(invariant: Invariant): GatewaySpace;
 }
@@ -194,7 +194,7 @@ interface Asked {
 /** Asks whether a request of the box comes to a source, and confirms it. */
 function askSource(
   { placed, isMeant }: Asked,
-  source: Source,
+  source: OutcomeSource,
   target: Box,
   budget: StepBudget,
 ): Breach | 'none' | 'unknown' {
@@ -219,7 +219,7 @@ function askSource(
 /** The breach that a witness shows with some of the credentials; of a redirect maybe with another scheme or query. */
 function confirm(
   { subject }: SubjectSpace,
-  source: Source,
+  source: OutcomeSource,
   {
     point,
     credentials,
