@@ -265,7 +265,7 @@ export const UNKNOWN_OPERATION_MODES = ['block', 'log', 'pass'] as const;
 export const OPERATION_SOURCES = ['manual', 'schema', 'discovered'] as const;
 
 /** The kinds of credentials that gateways take (semantics §15). */
-export const CREDENTIAL_KINDS = ['api_key', 'jwt'] as const;
+export const CREDENTIAL_KINDS = ['api_key', 'jwt', 'mtls'] as const;
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
 
 /** Where a credential of a request may be. */

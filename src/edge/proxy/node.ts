@@ -14,6 +14,7 @@ import {
   type WafProgram,
 } from '../../engine/evaluator/index.ts';
 import type { HttpCache } from '../cache/request.ts';
+import { createCertificateVerifier } from '../credentials/client-certificates.ts';
 import { createCredentialVerifier } from '../credentials/verify.ts';
 import type { Classifier, DecisionServices } from '../decide/request-context.ts';
 import { createUnserved } from '../decide/unserved.ts';
@@ -144,7 +145,7 @@ export function createNode(options: NodeOptions): EdgeNode {
     cache,
     markdown,
     challenges,
-    credentials: createCredentialVerifier(sha256),
+    credentials: createCredentialVerifier(sha256, createCertificateVerifier()),
     classifier,
     requestLog,
     spans: options.spans ?? null,

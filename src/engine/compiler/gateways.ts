@@ -8,11 +8,13 @@ import {
   OPERATION_SOURCES,
   UNKNOWN_OPERATION_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
+import { assert } from '../../base/diagnostics/assert.ts';
+import { readAuthorities } from '../../rules/model/gateway/client-certificates.ts';
 import { parseHeaderValue } from '../../rules/model/header-values.ts';
 import type { RegistryNames } from '../../rules/model/registry/registry.ts';
 import { upstreamEntries } from '../../rules/model/rules/gateway.ts';
 import type { HeaderEntry } from '../../rules/model/rules/headers.ts';
-import type { CorsSettings, GatewayOperation, GatewayRule } from '../../rules/model/types.ts';
+import type { CorsSettings, GatewayOperation, GatewayRule, Rule } from '../../rules/model/types.ts';
 import {
   CORS,
   decodeString,
@@ -26,6 +28,7 @@ import {
   type Plan,
   SLOT,
   typeNumber,
+  WIDE_GATEWAYS,
 } from '../plan/layout.ts';
 import { gatewayBase, type PlanDraft, placeString, placeWords } from './draft.ts';
 import { placeChanges, printChanges } from './header-changes.ts';
@@ -53,7 +56,26 @@ export function placeGateway(draft: PlanDraft, rule: GatewayRule): number {
       ...operations.flatMap((operation) => operationRow(draft, operation)),
     ]),
     changes.length === 0 ? NONE : placeChanges(draft, changes),
+    ...(draft.wideGateways ? wideWords(draft, rule) : []),
   ]);
+}
+
+/** Whether a rule is a gateway with one of the words that version 7 added; then the rows of all gateways of the plan have them. */
+export function isWideGateway(rule: Rule): boolean {
+  return rule.type === 'gateway' && rule.auth.mtls !== undefined;
+}
+
+/** The words from GATEWAY_FIELDS.validation on, in their order. */
+function wideWords(draft: PlanDraft, rule: GatewayRule): readonly number[] {
+  return [NONE, placeAuthorities(draft, rule)];
+}
+
+/** The certificates of the authorities of clients as DER in Base64; NONE: the gateway takes no client certificates. */
+function placeAuthorities(draft: PlanDraft, { auth }: GatewayRule): number {
+  if (auth.mtls === undefined) return NONE;
+  const read = readAuthorities(auth.mtls.ca_pem);
+  assert(!('code' in read), 'the form has checked the authorities');
+  return placeTexts(draft, read.map(({ base64 }) => base64));
 }
 
 /** The visitor's own field of a name that says who sends the request does not go to the origin (semantics §15), even under `add`. */
@@ -132,6 +154,8 @@ export function printGateway(plan: Plan, at: number): Readonly<Record<string, un
   const [cors, headers] = [field(GATEWAY_FIELDS.cors), field(GATEWAY_FIELDS.headers)];
   const operations = field(GATEWAY_FIELDS.operations);
   const usagePlan = decodeString(plan, field(GATEWAY_FIELDS.plan));
+  const isWide = (plan.meta[META.switches]! & WIDE_GATEWAYS) !== 0;
+  const clients = isWide ? field(GATEWAY_FIELDS.clients) : NONE;
   return {
     name: decodeString(plan, field(GATEWAY_FIELDS.name)),
     base_path: decodeString(plan, field(GATEWAY_FIELDS.base)) || '/',
@@ -143,6 +167,7 @@ export function printGateway(plan: Plan, at: number): Readonly<Record<string, un
     }),
     hide: (options & GATEWAY_OPTIONS.hide) !== 0,
     issuers: textsAt(plan, field(GATEWAY_FIELDS.issuers)),
+    ...(clients === NONE ? {} : { client_authorities: textsAt(plan, clients) }),
     on_unknown_operation:
       UNKNOWN_OPERATION_MODES[(options & GATEWAY_OPTIONS.unknown) >> GATEWAY_OPTIONS.unknownShift],
     ...(usagePlan === '' ? {} : { default_plan: usagePlan }),

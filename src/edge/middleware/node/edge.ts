@@ -12,6 +12,7 @@ import { sha256 } from '../../../base/platform/cryptography.ts';
 import type { WatchedFile } from '../../../base/platform/watched-file.ts';
 import { createChallenges } from '../../answers/challenge/challenge.ts';
 import type { Secrets } from '../../answers/challenge/keys.ts';
+import { createCertificateVerifier } from '../../credentials/client-certificates.ts';
 import { createCredentialVerifier } from '../../credentials/verify.ts';
 import { createUnserved } from '../../decide/unserved.ts';
 import { createDecisionReporter, type DecisionReporter, type EdgeVerdict } from '../../decide/verdict.ts';
@@ -158,7 +159,7 @@ export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdg
     // Each refusal goes to `onRefusal`.
     onUnserved: () => undefined,
   });
-  const credentials = createCredentialVerifier(sha256);
+  const credentials = createCredentialVerifier(sha256, createCertificateVerifier());
   const services = { plans: plans.table, challenges, credentials, classifier, unserved };
   const judge = createJudge({ services, reporter: telling, trusted, options });
 
