@@ -7,12 +7,13 @@ import {
   CREDENTIAL_PLACES,
   OPERATION_SOURCES,
   UNKNOWN_OPERATION_MODES,
+  VALIDATION_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
 import { parseHeaderValue } from '../../rules/model/header-values.ts';
 import type { RegistryNames } from '../../rules/model/registry/registry.ts';
 import { upstreamEntries } from '../../rules/model/rules/gateway.ts';
 import type { HeaderEntry } from '../../rules/model/rules/headers.ts';
-import type { CorsSettings, GatewayOperation, GatewayRule } from '../../rules/model/types.ts';
+import type { CorsSettings, GatewayOperation, GatewayRule, Rule } from '../../rules/model/types.ts';
 import {
   CORS,
   decodeString,
@@ -53,7 +54,18 @@ export function placeGateway(draft: PlanDraft, rule: GatewayRule): number {
       ...operations.flatMap((operation) => operationRow(draft, operation)),
     ]),
     changes.length === 0 ? NONE : placeChanges(draft, changes),
+    ...(draft.wideGateways ? wideWords(draft, rule) : []),
   ]);
+}
+
+/** Whether a rule is a gateway with one of the words that version 7 added; then the rows of all gateways of the plan have them. */
+export function isWideGateway(rule: Rule): boolean {
+  return rule.type === 'gateway' && rule.validation !== undefined;
+}
+
+/** The words from GATEWAY_FIELDS.validation on, in their order. */
+function wideWords(draft: PlanDraft, rule: GatewayRule): readonly number[] {
+  return [placeValidation(draft, rule), NONE];
 }
 
 /** The visitor's own field of a name that says who sends the request does not go to the origin (semantics §15), even under `add`. */
@@ -75,6 +87,13 @@ function optionsOf({ auth, on_unknown_operation }: GatewayRule): number {
   const hide = auth.api_key?.hide === true ? GATEWAY_OPTIONS.hide : 0;
   const unknown = UNKNOWN_OPERATION_MODES.indexOf(on_unknown_operation) << GATEWAY_OPTIONS.unknownShift;
   return AUTH_REQUIREMENTS.indexOf(auth.require) | hide | unknown;
+}
+
+function placeValidation(draft: PlanDraft, { validation }: GatewayRule): number {
+  if (validation === undefined) return NONE;
+  const { on_invalid, on_uninspected, body_cap_kb } = validation;
+  const modes = [on_invalid, on_uninspected].map((mode) => VALIDATION_MODES.indexOf(mode));
+  return placeWords(draft.words, [...modes, body_cap_kb]);
 }
 
 /** A count and strings. */

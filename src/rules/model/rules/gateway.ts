@@ -23,6 +23,7 @@ import { checked, filledText, flag, list, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues, type Stored } from '../form.ts';
 import { CORS_FIELDS, coversAuthorization, starsOfCors } from '../gateway/cors.ts';
 import { distinctOperations, neededFields, OPERATION_FIELDS } from '../gateway/operations.ts';
+import { VALIDATION_FIELDS } from '../gateway/validation.ts';
 import { parseHeaderValue } from '../header-values.ts';
 import { judgeCredentialHeader, registryName } from '../registry/names.ts';
 import type { Problem } from '../report.ts';
@@ -129,6 +130,11 @@ const FIELDS = {
       'what pages of other origins may do (Fetch standard, CORS protocol); absent: preflights are ordinary requests',
     )
     .meta({ examples: [{ allow_origins: ['https://app.example.com'] }] }),
+  validation: z
+    .strictObject(VALIDATION_FIELDS)
+    .optional()
+    .describe('how bodies are compared with `body` of their operations; absent: they are not')
+    .meta({ examples: [{ on_invalid: 'log' }] }),
   upstream_headers: z
     .strictObject(CHANGES)
     .optional()
@@ -254,6 +260,7 @@ export const gatewayForm = hostRule({
     jwt: Object.keys(JWT),
     operations: Object.keys(OPERATION_FIELDS),
     cors: Object.keys(CORS_FIELDS),
+    validation: Object.keys(VALIDATION_FIELDS),
     upstream_headers: CHANGE_NAMES,
   },
   checks: [
