@@ -20,8 +20,8 @@ export interface ClientCertificate {
 
 /** What a request is verified by besides its message. */
 export interface VerificationFacts extends VerificationTime {
-  /** `null`: its connection was not asked for one, or is that of a proxy. */
-  readonly certificate: ClientCertificate | null;
+  /** Absent, `null`: its connection was not asked for one, or is that of a proxy. */
+  readonly certificate?: ClientCertificate | null;
 }
 
 /** Verifies the credentials of requests to all domains of a process. */
@@ -73,7 +73,7 @@ export function createCredentialVerifier(
 
   function verifyClient(wanted: CredentialsWanted, facts: VerificationFacts): RequestIdentity | null {
     const { clients, registry } = wanted;
-    const { certificate, now } = facts;
+    const { certificate = null, now } = facts;
     if (verifyCertificate === null || clients === null || certificate === null) return null;
     return certificate.chain.length === 0 ? null : verifyCertificate(certificate, { clients, registry }, now);
   }

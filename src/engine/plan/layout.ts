@@ -466,6 +466,17 @@ export const GATEWAY_FIELDS = {
 } as const;
 /** `require`: index in AUTH_REQUIREMENTS. `unknown`: from `unknownShift` on, index in UNKNOWN_OPERATION_MODES. */
 export const GATEWAY_OPTIONS = { require: 3, hide: 4, unknown: 24, unknownShift: 3 } as const;
+/**
+ * How a gateway validates bodies. `invalid`, `uninspected`: indexes in VALIDATION_MODES; `cap`: KiB. `bodies`: offset in `words` of a
+ * word for each operation, an offset of a row of BODY or NONE.
+ */
+export const VALIDATION = { invalid: 0, uninspected: 1, cap: 2, bodies: 3, size: 4 } as const;
+/**
+ * The body of an operation. `required`: 1 or 0. Then `count` rows of BODY_CONTENT: `type`, a media type or range in lower case, and
+ * `schema`, the JSON of a SchemaProgram; strings, an empty schema: every value is valid.
+ */
+export const BODY = { required: 0, count: 1, content: 2 } as const;
+export const BODY_CONTENT = { type: 0, schema: 1, size: 2 } as const;
 /** `place`: index in CREDENTIAL_PLACES; `name`: a string. */
 export const KEY_SOURCE = { place: 0, name: 1, size: 2 } as const;
 /** Offsets of counts and strings; of `methods` and `allowed` NONE if the customer lists none. `credentials`: 1 or 0; `maxAge` in seconds. */

@@ -4,8 +4,8 @@
  */
 import type { z } from 'zod';
 import {
-  CLIENT_AUTH,
   type CertificateParts,
+  CLIENT_AUTH,
   hasUnknownLimits,
   isStrong,
   KEY_USAGE,
@@ -21,13 +21,27 @@ import { checked, filledText } from '../fields.ts';
 import { crossCheck } from '../form.ts';
 import type { Problem } from '../report.ts';
 
+/** The certificate of an authority, valid for a century. */
+export const EXAMPLE_AUTHORITY: string = [
+  '-----BEGIN CERTIFICATE-----',
+  'MIIBNzCB6qADAgECAhRwlKqRhVXF+AU0O0RGE+vLN7mGFTAFBgMrZXAwGTEXMBUG',
+  'A1UEAwwOT3JkZXJzIGNsaWVudHMwIBcNMjYxMjAxMDMxMTA4WhgPMjEyNjExMDcw',
+  'MzExMDhaMBkxFzAVBgNVBAMMDk9yZGVycyBjbGllbnRzMCowBQYDK2VwAyEAdJkS',
+  'f4iaSzM5uzQMCoKv+hJqI4Ik4Xw9EP8UM4YFNe6jQjBAMA8GA1UdEwEB/wQFMAMB',
+  'Af8wDgYDVR0PAQH/BAQDAgIEMB0GA1UdDgQWBBTL4v/PU0EepkP3kZvWSrEqpEhV',
+  '7jAFBgMrZXADQQDw62ErZFeUyRR1dEifGOrquwiYdDCmJBcCspKX7SA78ZK4Om8p',
+  'XJsNqWr/Ckv7L5ZUI8lRVYLVrHg4mPQwpa8I',
+  '-----END CERTIFICATE-----',
+  '',
+].join('\n');
+
 /** The fields of `mtls`. */
 export const MTLS_FIELDS: { readonly ca_pem: z.ZodString } = {
   ca_pem: checked(filledText(MAX_CA_CHARACTERS), judgeAuthorities)
     .describe(
       'certificates of the authorities that issue those of clients, as PEM; each is trusted by itself, a root or an intermediate one. Names of a certificate (DNS, URI, e-mail of `subjectAltName`, then the common name) name the consumer, by its `custom_id`, then its username',
     )
-    .meta({ examples: ['-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n'] }),
+    .meta({ examples: [EXAMPLE_AUTHORITY] }),
 };
 
 const BEGIN = '-----BEGIN ';

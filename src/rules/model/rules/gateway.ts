@@ -22,9 +22,10 @@ import { hostRule, type RuleOf } from '../common.ts';
 import { judgeCookieName, judgeHeaderName, warnMethodCase } from '../conditions.ts';
 import { checked, filledText, flag, list, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues, type Stored } from '../form.ts';
+import { authorityTimes, EXAMPLE_AUTHORITY, MTLS_FIELDS } from '../gateway/client-certificates.ts';
 import { CORS_FIELDS, coversAuthorization, starsOfCors } from '../gateway/cors.ts';
-import { authorityTimes, MTLS_FIELDS } from '../gateway/client-certificates.ts';
 import { distinctOperations, neededFields, OPERATION_FIELDS } from '../gateway/operations.ts';
+import { VALIDATION_FIELDS } from '../gateway/validation.ts';
 import { parseHeaderValue } from '../header-values.ts';
 import { judgeCredentialHeader, registryName } from '../registry/names.ts';
 import type { Problem } from '../report.ts';
@@ -91,9 +92,7 @@ const AUTH_FIELDS = {
     .describe(
       'certificates of clients (RFC 8446 §4.4.2), which nodes and the middleware for Node ask for on the hosts of the gateway; where another server ends TLS, no request has one',
     )
-    .meta({
-      examples: [{ ca_pem: '-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----\n' }],
-    }),
+    .meta({ examples: [{ ca_pem: EXAMPLE_AUTHORITY }] }),
 };
 
 const CHANGE_NAMES = Object.keys(CHANGES);
@@ -140,6 +139,11 @@ const FIELDS = {
       'what pages of other origins may do (Fetch standard, CORS protocol); absent: preflights are ordinary requests',
     )
     .meta({ examples: [{ allow_origins: ['https://app.example.com'] }] }),
+  validation: z
+    .strictObject(VALIDATION_FIELDS)
+    .optional()
+    .describe('how bodies are compared with `body` of their operations; absent: they are not')
+    .meta({ examples: [{ on_invalid: 'log' }] }),
   upstream_headers: z
     .strictObject(CHANGES)
     .optional()
@@ -266,6 +270,7 @@ export const gatewayForm = hostRule({
     mtls: Object.keys(MTLS_FIELDS),
     operations: Object.keys(OPERATION_FIELDS),
     cors: Object.keys(CORS_FIELDS),
+    validation: Object.keys(VALIDATION_FIELDS),
     upstream_headers: CHANGE_NAMES,
   },
   checks: [
