@@ -4,16 +4,15 @@
  * request by the gateway's present authorities: neither a session that was resumed nor another gateway's authorities count.
  * Revocation lists are not read.
  */
-import { X509Certificate } from 'node:crypto';
-import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import {
   type CertificateParts,
   CLIENT_AUTH,
   hasUnknownLimits,
   isStrong,
   KEY_USAGE,
+  octetsOfBase64,
   readCertificate,
-} from '../../base/octets/x509.ts';
+} from '../../base/platform/x509.ts';
 import type { IdentityFailure } from '../../base/vocabulary/vocabulary.ts';
 import type { ClientAuthorities, CredentialsWanted } from '../../engine/evaluator/gateways.ts';
 import type { RequestIdentity } from '../../engine/evaluator/request.ts';
@@ -26,21 +25,34 @@ import {
   MAX_PATH_SIGNATURES,
   REFUSED_MS,
 } from './limits.ts';
-import type { ClientCertificate } from './verify.ts';
 
-/** What the client of a TLS connection has sent, its own certificate first; the connection asked for it. */
-export function certificateOf(socket: Pick<TLSSocket, 'getPeerCertificate'>): ClientCertificate {
+/** What a TLS client has sent. One object for each connection: what it proves is cached by it. */
+export interface ClientCertificate {
+  /** DER, the client's own first; empty: it was asked for one, and has sent none. */
+  readonly chain: readonly Uint8Array[];
+}
+
+/** A certificate as Node's `getPeerCertificate(true)` returns it; without one it is empty, or `null`. */
+export interface PeerCertificate {
+  readonly raw?: Uint8Array;
+  readonly issuerCertificate?: PeerCertificate;
+}
+
+/** What the client of a connection has sent that asked for a certificate. */
+export function certificateOf(peer: PeerCertificate | null): ClientCertificate {
   const chain: Uint8Array[] = [];
-  // Without a certificate the object is empty, or there is none.
-  let at: Partial<DetailedPeerCertificate> | null | undefined = socket.getPeerCertificate(true);
+  let at: PeerCertificate | null | undefined = peer;
   while (at?.raw !== undefined && chain.length <= MAX_CLIENT_CHAIN) {
     chain.push(at.raw);
-    const issuer: DetailedPeerCertificate | undefined = at.issuerCertificate;
+    const issuer: PeerCertificate | undefined = at.issuerCertificate;
     // A root's issuer is the root itself.
     at = issuer === at ? null : issuer;
   }
   return { chain };
 }
+
+/** Whether the key of one certificate has signed another one; both are DER. False for octets that the platform does not read. */
+export type IsSignedBy = (certificate: Uint8Array, issuer: Uint8Array) => boolean;
 
 /** What the certificate of a connection proves. */
 export type VerifyCertificate = (
@@ -49,11 +61,9 @@ export type VerifyCertificate = (
   now: number,
 ) => RequestIdentity;
 
-/** A certificate with the object that verifies signatures, made at the first use. */
 interface PathCertificate {
   readonly der: Uint8Array;
   readonly parts: CertificateParts;
-  x509: X509Certificate | null;
 }
 
 /** What is found of a connection's certificate for one set of authorities, and when it is true, milliseconds since the epoch. */
@@ -65,6 +75,7 @@ interface PathVerdict {
 }
 
 interface PathSearch {
+  readonly isSignedBy: IsSignedBy;
   readonly anchors: readonly PathCertificate[];
   readonly others: readonly PathCertificate[];
   readonly now: number;
@@ -75,7 +86,7 @@ interface PathSearch {
 }
 
 /** Makes the verifier of a process. Its caches end with the connections and the plans that they are of. */
-export function createCertificateVerifier(): VerifyCertificate {
+export function createCertificateVerifier(isSignedBy: IsSignedBy): VerifyCertificate {
   const anchorsOf = new WeakMap<ClientAuthorities, readonly PathCertificate[]>();
   const sent = new WeakMap<ClientCertificate, readonly PathCertificate[] | IdentityFailure>();
   const verdicts = new WeakMap<ClientCertificate, WeakMap<ClientAuthorities, PathVerdict>>();
@@ -101,7 +112,7 @@ export function createCertificateVerifier(): VerifyCertificate {
     verdicts.set(certificate, known);
     const before = known.get(clients);
     if (before !== undefined && before.from <= now && now < before.until) return before;
-    const verdict = judgePath(chain, readAnchors(clients), now);
+    const verdict = judgePath(chain, { isSignedBy, anchors: readAnchors(clients), now });
     known.set(clients, verdict);
     return verdict;
   }
@@ -115,9 +126,9 @@ export function createCertificateVerifier(): VerifyCertificate {
 }
 
 function readAnchor(base64: string): readonly PathCertificate[] {
-  const der = Buffer.from(base64, 'base64');
-  const parts = readCertificate(der);
-  return parts === null ? [] : [{ der, parts, x509: null }];
+  const der = octetsOfBase64(base64);
+  const parts = der === null ? null : readCertificate(der);
+  return der === null || parts === null ? [] : [{ der, parts }];
 }
 
 /** The certificates of a client, its own first; those behind it that cannot be read are no part of a path. */
@@ -125,7 +136,7 @@ function readChain(ders: readonly Uint8Array[]): readonly PathCertificate[] | Id
   if (ders.length > MAX_CLIENT_CHAIN) return 'too_long';
   const read = ders.map((der) => {
     const parts = readCertificate(der);
-    return parts === null ? null : { der, parts, x509: null };
+    return parts === null ? null : { der, parts };
   });
   if (read[0] === undefined || read[0] === null) return 'malformed';
   return read.filter((one) => one !== null);
@@ -133,13 +144,17 @@ function readChain(ders: readonly Uint8Array[]): readonly PathCertificate[] | Id
 
 function judgePath(
   [leaf, ...others]: readonly PathCertificate[],
-  anchors: readonly PathCertificate[],
-  now: number,
+  place: Pick<PathSearch, 'isSignedBy' | 'anchors' | 'now'>,
 ): PathVerdict {
-  const refused = (failure: IdentityFailure): PathVerdict => ({ failure, from: now, until: now + REFUSED_MS });
+  const { now } = place;
+  const refused = (failure: IdentityFailure): PathVerdict => ({
+    failure,
+    from: now,
+    until: now + REFUSED_MS,
+  });
   const failure = leafFailure(leaf!.parts);
   if (failure !== null) return refused(failure);
-  const search: PathSearch = { anchors, others, now, left: MAX_PATH_SIGNATURES, failure: 'wrong_issuer' };
+  const search: PathSearch = { ...place, others, left: MAX_PATH_SIGNATURES, failure: 'wrong_issuer' };
   const path = pathFrom([leaf!], search);
   if (path === null) return refused(search.failure);
   const from = Math.max(...path.map(({ parts }) => parts.notBefore));
@@ -201,7 +216,7 @@ function issuerFailure(
   if (between > pathLength || hasUnknownLimits(issuer.parts) || !isStrong(key)) return 'wrong_issuer';
   if (!SIGNATURES.has(last.parts.signedWith)) return 'wrong_algorithm';
   if (search.left-- <= 0) return 'too_long';
-  return isSignedBy(last, issuer) ? null : 'wrong_signature';
+  return search.isSignedBy(last.der, issuer.der) ? null : 'wrong_signature';
 }
 
 /**
@@ -217,17 +232,6 @@ const SIGNATURES: ReadonlySet<string> = new Set([
   '1.2.840.10045.4.3.4',
   '1.3.101.112',
 ]);
-
-function isSignedBy(one: PathCertificate, issuer: PathCertificate): boolean {
-  try {
-    one.x509 ??= new X509Certificate(one.der);
-    issuer.x509 ??= new X509Certificate(issuer.der);
-    return one.x509.verify(issuer.x509.publicKey);
-  } catch {
-    // OpenSSL reads no key or certificate in the octets.
-    return false;
-  }
-}
 
 /**
  * The consumer that a certificate names: by `subjectAltName`, else by the common name (semantics §15). Several consumers would leave

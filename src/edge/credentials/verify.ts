@@ -6,17 +6,11 @@
 import type { CredentialsWanted } from '../../engine/evaluator/gateways.ts';
 import type { EdgeRequest, RequestIdentity } from '../../engine/evaluator/request.ts';
 import type { OpenedRegistry } from '../../engine/plan/open-registry.ts';
-import type { VerifyCertificate } from './client-certificates.ts';
+import type { ClientCertificate, VerifyCertificate } from './client-certificates.ts';
 import { joinIdentities, KEY_VERIFIED, refusedFor } from './identities.ts';
 import { MAX_KEY_OCTETS } from './limits.ts';
 import { findCredentials } from './sources.ts';
 import { createTokenVerifier, type Sha256, type VerificationTime } from './tokens.ts';
-
-/** What a TLS client has sent. One object for each connection: what it proves is cached by it. */
-export interface ClientCertificate {
-  /** DER, the client's own first; empty: it was asked for one, and has sent none. */
-  readonly chain: readonly Uint8Array[];
-}
 
 /** What a request is verified by besides its message. */
 export interface VerificationFacts extends VerificationTime {

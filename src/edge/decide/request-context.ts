@@ -10,7 +10,8 @@ import type { Challenges } from '../answers/challenge/challenge.ts';
 import { changedAnswer } from '../answers/header-changes.ts';
 import { pageAnswer } from '../answers/pages.ts';
 import type { UnservedHelp } from '../answers/unserved.ts';
-import type { ClientCertificate, CredentialVerifier } from '../credentials/verify.ts';
+import type { ClientCertificate } from '../credentials/client-certificates.ts';
+import type { CredentialVerifier } from '../credentials/verify.ts';
 import type { DecidingDomain, Exchange, Visitor } from './exchange.ts';
 import type { Unserved, UnservedHost } from './unserved.ts';
 

@@ -32,13 +32,13 @@ function settle(context: RequestContext, wanted: CredentialsWanted, identity: Re
  */
 function needsConnection(
   { incoming: { certificate, renew, visitor } }: RequestContext,
-  { clients, require }: CredentialsWanted,
+  wanted: CredentialsWanted,
   { consumer, failure }: RequestIdentity,
 ): boolean {
-  if (clients === null || renew === undefined || certificate !== null) return false;
+  if (wanted.clients === null || renew === undefined || certificate !== null) return false;
   // Without a server name no connection asks, and a proxy has its own certificate at most.
   if (visitor.serverName === null || visitor.trusted) return false;
-  return failure === 'missing' ? require !== 'none' : consumer !== null && require === 'all';
+  return failure === 'missing' ? wanted.require !== 'none' : consumer !== null && wanted.require === 'all';
 }
 
 function storeIdentity(context: RequestContext, identity: RequestIdentity): null {

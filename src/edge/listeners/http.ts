@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest } from '../../base/http/client-messages.ts';
-import type { ClientCertificate } from '../credentials/verify.ts';
+import type { ClientCertificate } from '../credentials/client-certificates.ts';
 import type { Incoming } from '../decide/request-context.ts';
 import type { ListenPlace } from '../handover/sockets.ts';
 import { HEAD_MS, IDLE_MS, MAX_HEAD_OCTETS, REQUEST_MS, STALL_MS } from '../proxy/limits.ts';

@@ -2,6 +2,12 @@
 import type { CodeList } from './code.ts';
 
 export const REGISTRY_CODES = {
+  client_authority: {
+    severity: 'error',
+    meaning: '`ca_pem` of a gateway is no list of certificates of authorities that issue those of clients',
+    remedy:
+      'write the certificates of the authorities as PEM, with `CA:TRUE`, RSA from 2,048 bits, P-256, P-384, P-521 or Ed25519',
+  },
   duplicate_consumer: {
     severity: 'error',
     meaning: 'a token with this name would act as either of two consumers',
@@ -11,11 +17,6 @@ export const REGISTRY_CODES = {
     severity: 'error',
     meaning: 'two entries have the hash of one key, which would name two consumers',
     remedy: 'make a key for each with `edgeplan consumer-key`',
-  },
-  client_authority: {
-    severity: 'error',
-    meaning: '`ca_pem` of a gateway is no list of certificates of authorities that issue those of clients',
-    remedy: 'write the certificates of the authorities as PEM, with `CA:TRUE`, RSA from 2,048 bits, P-256, P-384, P-521 or Ed25519',
   },
   expired_authority: {
     severity: 'warning',

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
 import { checkOptions, FLAG, FUNCTION, type OptionKinds } from '../../../base/diagnostics/options.ts';
 import type { ClientRequest, ClientResponse } from '../../../base/http/client-messages.ts';
-import { sha256 } from '../../../base/platform/cryptography.ts';
+import { isSignedBy, sha256 } from '../../../base/platform/cryptography.ts';
 import type { WatchedFile } from '../../../base/platform/watched-file.ts';
 import { createChallenges } from '../../answers/challenge/challenge.ts';
 import type { Secrets } from '../../answers/challenge/keys.ts';
@@ -159,7 +159,7 @@ export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdg
     // Each refusal goes to `onRefusal`.
     onUnserved: () => undefined,
   });
-  const credentials = createCredentialVerifier(sha256, createCertificateVerifier());
+  const credentials = createCredentialVerifier(sha256, createCertificateVerifier(isSignedBy));
   const services = { plans: plans.table, challenges, credentials, classifier, unserved };
   const judge = createJudge({ services, reporter: telling, trusted, options });
 

@@ -25,8 +25,7 @@ import {
   requestChanges,
   responseChanges,
 } from '../../answers/header-changes.ts';
-import { certificateOf } from '../../credentials/client-certificates.ts';
-import type { ClientCertificate } from '../../credentials/verify.ts';
+import { type ClientCertificate, certificateOf } from '../../credentials/client-certificates.ts';
 import { decideRequest, STAGES, UPGRADE_STAGES } from '../../decide/decide.ts';
 import type { Exchange } from '../../decide/exchange.ts';
 import {
@@ -377,7 +376,7 @@ function certificateOn(message: ClientRequest): ClientCertificate | null {
   if (!('getPeerCertificate' in socket)) return null;
   // Each request of HTTP/2 has a socket object of its own.
   const connection = ('stream' in message ? message.stream.session : undefined) ?? socket;
-  const known = certificates.get(connection) ?? certificateOf(socket);
+  const known = certificates.get(connection) ?? certificateOf(socket.getPeerCertificate(true));
   certificates.set(connection, known);
   return known;
 }

@@ -79,8 +79,7 @@ export function wantedCredentials(context: Context): CredentialsWanted | null {
   const own = gatewayAt(context, chosen);
   if (own.kinds.length === 0 || isAnsweredAnyway(own, context.facts)) return null;
   const issuers = own.issuers.flatMap((name) => registry.issuer(name) ?? []);
-  const { clients, require, sources } = own;
-  return { apiKeySources: sources, issuers, clients, require, registry };
+  return { apiKeySources: own.sources, issuers, clients: own.clients, require: own.require, registry };
 }
 
 /** Whether a gateway of the host of the facts takes client certificates, on any of its paths. */

@@ -9,8 +9,9 @@ import {
   hasUnknownLimits,
   isStrong,
   KEY_USAGE,
+  octetsOfBase64,
   readCertificate,
-} from '../../../base/octets/x509.ts';
+} from '../../../base/platform/x509.ts';
 import {
   MAX_CA_CERTIFICATES,
   MAX_CA_CHARACTERS,
@@ -67,7 +68,7 @@ export function readAuthorities(pem: string): readonly AuthorityCertificate[] | 
     if (label !== 'CERTIFICATE') return invalid(which, 'is no certificate');
     if (which > MAX_CA_CERTIFICATES) return TOO_MANY;
     const base64 = pem.slice(labelEnd + DASHES.length, end).replace(/\s+/g, '');
-    const der = derOf(base64);
+    const der = octetsOfBase64(base64);
     const parts = der === null ? null : readCertificate(der);
     if (parts === null) return invalid(which, 'is no X.509 certificate');
     const problem = judgeAuthority(parts, which);
@@ -76,12 +77,6 @@ export function readAuthorities(pem: string): readonly AuthorityCertificate[] | 
     at = pem.indexOf(BEGIN, end);
   }
   return found.length === 0 ? NO_CERTIFICATE : found;
-}
-
-/** The octets of a Base64 text; `null`: it is none. */
-function derOf(base64: string): Uint8Array | null {
-  if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return null;
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
 function judgeAuthorities(pem: string): Problem | null {

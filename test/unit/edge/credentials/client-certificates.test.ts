@@ -1,13 +1,16 @@
 /** Client certificates: which paths to an authority count, and whom they name (semantics §15; RFC 5280 §6). */
 import { describe, expect, test } from 'vitest';
-import { sha256 } from '../../../../src/base/platform/cryptography.ts';
-import { createCertificateVerifier } from '../../../../src/edge/credentials/client-certificates.ts';
+import { isSignedBy, sha256 } from '../../../../src/base/platform/cryptography.ts';
+import {
+  type ClientCertificate,
+  createCertificateVerifier,
+} from '../../../../src/edge/credentials/client-certificates.ts';
 import {
   MAX_CERTIFICATE_NAMES,
   MAX_CLIENT_CHAIN,
   REFUSED_MS,
 } from '../../../../src/edge/credentials/limits.ts';
-import { type ClientCertificate, createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
+import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
 import type { ClientAuthorities } from '../../../../src/engine/evaluator/gateways.ts';
 import type { OpenedRegistry } from '../../../../src/engine/plan/open-registry.ts';
 import {
@@ -54,7 +57,7 @@ function judge(
     readonly registry?: OpenedRegistry;
   } = {},
 ): unknown {
-  return createCertificateVerifier()(
+  return createCertificateVerifier(isSignedBy)(
     sent(...chain),
     { clients: authoritiesOf(...authorities), registry },
     now,
@@ -184,7 +187,7 @@ describe('a refused certificate', () => {
 
   test('that is cut short or has octets behind it fails as `malformed`', () => {
     const { der } = issueClient(ROOT, 'shop');
-    const verify = createCertificateVerifier();
+    const verify = createCertificateVerifier(isSignedBy);
     const wanted = { clients: authoritiesOf(ROOT), registry: REGISTRY };
     for (let end = 0; end < der.length; end++)
       expect(verify({ chain: [der.subarray(0, end)] }, wanted, NOW)).toEqual(refused('malformed'));
@@ -195,7 +198,7 @@ describe('a refused certificate', () => {
 
   test('with one bit changed never names a consumer that it was not issued for', () => {
     const { der } = issueClient(ROOT, 'shop');
-    const verify = createCertificateVerifier();
+    const verify = createCertificateVerifier(isSignedBy);
     const wanted = { clients: authoritiesOf(ROOT), registry: REGISTRY };
     for (let at = 0; at < der.length; at++) {
       const changed = Buffer.from(der);
@@ -209,14 +212,14 @@ describe('the cache of a connection', () => {
   const wantedBy = (clients: ClientAuthorities) => ({ clients, registry: REGISTRY });
 
   test('is of one set of authorities', () => {
-    const verify = createCertificateVerifier();
+    const verify = createCertificateVerifier(isSignedBy);
     const connection = sent(issueClient(ROOT, 'shop'));
     expect(verify(connection, wantedBy(authoritiesOf(ROOT)), NOW)).toEqual(named('shop'));
     expect(verify(connection, wantedBy(authoritiesOf(STRANGER)), NOW)).toEqual(refused('wrong_issuer'));
   });
 
   test('ends with the certificate', () => {
-    const verify = createCertificateVerifier();
+    const verify = createCertificateVerifier(isSignedBy);
     const notAfter = Math.floor(NOW / 1_000) * 1_000 + HOUR;
     const connection = sent(issueClient(ROOT, 'shop', { notAfter }));
     const wanted = wantedBy(authoritiesOf(ROOT));
@@ -226,7 +229,7 @@ describe('the cache of a connection', () => {
   });
 
   test('refuses for seconds a certificate that is not valid yet, and takes it then', () => {
-    const verify = createCertificateVerifier();
+    const verify = createCertificateVerifier(isSignedBy);
     const notBefore = Math.ceil(NOW / 1_000) * 1_000 + 1_000;
     const connection = sent(issueClient(ROOT, 'shop', { notBefore }));
     const wanted = wantedBy(authoritiesOf(ROOT));
@@ -236,7 +239,7 @@ describe('the cache of a connection', () => {
   });
 
   test('has no consumers: a changed registry counts at once', () => {
-    const verify = createCertificateVerifier();
+    const verify = createCertificateVerifier(isSignedBy);
     const connection = sent(issueClient(ROOT, 'shop'));
     const clients = authoritiesOf(ROOT);
     expect(verify(connection, { clients, registry: REGISTRY }, NOW)).toEqual(named('shop'));
@@ -246,7 +249,7 @@ describe('the cache of a connection', () => {
 });
 
 describe('a certificate beside a key', () => {
-  const { verify } = createCredentialVerifier(sha256, createCertificateVerifier());
+  const { verify } = createCredentialVerifier(sha256, createCertificateVerifier(isSignedBy));
   const wanted = {
     ...wantedOf(REGISTRY, [], [{ in: 'header', name: 'X-Api-Key' }]),
     clients: authoritiesOf(ROOT),

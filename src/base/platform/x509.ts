@@ -43,6 +43,12 @@ export const KEY_USAGE = { digitalSignature: 0x80, keyCertSign: 0x04 } as const;
 /** `clientAuth` (RFC 5280 §4.2.1.12). */
 export const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 
+/** The octets of a Base64 text (RFC 4648 §4) without line breaks; `null`: it is none. */
+export function octetsOfBase64(text: string): Uint8Array | null {
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return null;
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
 /** Whether a public key is long enough, and no longer than a verification may take. */
 export function isStrong({ kind, bits }: CertificateKey): boolean {
   if (kind === 'RSA') return bits >= MIN_RSA_BITS && bits <= MAX_RSA_BITS;
