@@ -275,7 +275,9 @@ export function loadPlan(bytes: Uint8Array | ArrayBuffer, options: EvaluatorOpti
       ? (request) => credentialsWanted(state, request)
       : () => null,
     wantsCertificate:
-      (plan.meta[META.switches]! & WIDE_GATEWAYS) === 0 ? () => false : (host) => wantsCertificate(state, host),
+      (plan.meta[META.switches]! & WIDE_GATEWAYS) === 0
+        ? () => false
+        : (host) => wantsCertificate(state, host),
     credentialParameters: () => {
       parameters ??= credentialParameters(state.context);
       return parameters;
