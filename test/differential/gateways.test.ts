@@ -78,8 +78,8 @@ function compareCase(seed: number, seen: Map<string, number>): void {
 /** What is wanted, with the names of the issuers. */
 function wantedIn(wanted: CredentialsWanted | null): object | null {
   if (wanted === null) return null;
-  const { apiKeySources, issuers } = wanted;
-  return { apiKeySources, issuers: issuers.map(({ name }) => name) };
+  const { apiKeySources, issuers, clients, require } = wanted;
+  return { apiKeySources, issuers: issuers.map(({ name }) => name), clients, require };
 }
 
 /** `toEqual` tells the difference well and takes its time; it is asked only where there is one. */

@@ -79,10 +79,10 @@ export function isPreflight({ cors }: GatewayRule, { method, request }: Facts): 
   return cors !== undefined && method === 'OPTIONS' && has('origin') && has('access-control-request-method');
 }
 
-type Kind = 'api_key' | 'jwt';
+type Kind = 'api_key' | 'jwt' | 'mtls';
 
 function kindsOf({ auth }: GatewayRule): readonly Kind[] {
-  return (['api_key', 'jwt'] as const).filter((kind) => auth[kind] !== undefined);
+  return (['api_key', 'jwt', 'mtls'] as const).filter((kind) => auth[kind] !== undefined);
 }
 
 const FAILURES: readonly unknown[] = [
@@ -277,7 +277,9 @@ function challenges(rule: GatewayRule, { reason, operation, failure }: GatewayVe
   if (reason !== 'credentials') return [];
   const error = failure === 'missing' ? [] : ['error="invalid_token"'];
   return kindsOf(rule).map((kind) =>
-    kind === 'api_key' ? written('ApiKey', realm) : written('Bearer', [...realm, ...error]),
+    kind === 'jwt'
+      ? written('Bearer', [...realm, ...error])
+      : written(kind === 'api_key' ? 'ApiKey' : 'ClientCertificate', realm),
   );
 }
 
@@ -409,6 +411,13 @@ function nameIn(pair: string): string {
   return pair.split('=')[0]!.replace(/[ \t]+$/, '');
 }
 
+/** The Base64 texts of the blocks of a PEM text. */
+function certificatesIn(pem: string): readonly string[] {
+  return [...pem.matchAll(/-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g)].map(([, text]) =>
+    text!.split(/\s/).join(''),
+  );
+}
+
 /** Where the gateway reads credentials of the request; `null`: none that it reads can matter to the request. */
 export function wantedBy(rule: GatewayRule, facts: Facts, registry: NaiveRegistry): CredentialsWanted | null {
   const takes = kindsOf(rule).length > 0;
@@ -418,5 +427,7 @@ export function wantedBy(rule: GatewayRule, facts: Facts, registry: NaiveRegistr
   const sources = (rule.auth.api_key?.sources ?? []).map((source) =>
     source.in === 'header' ? { in: source.in, name: source.name.toLowerCase() } : { ...source },
   );
-  return { apiKeySources: sources, issuers: [...(rule.auth.jwt?.issuers ?? [])] };
+  const { mtls, require } = rule.auth;
+  const clients = mtls === undefined ? null : { certificates: certificatesIn(mtls.ca_pem) };
+  return { apiKeySources: sources, issuers: [...(rule.auth.jwt?.issuers ?? [])], clients, require };
 }

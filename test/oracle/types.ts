@@ -54,7 +54,7 @@ export type IdentityFailure =
 export interface Identity {
   readonly keyId?: string | undefined;
   readonly consumer: string | null;
-  readonly verified?: readonly ('api_key' | 'jwt')[] | undefined;
+  readonly verified?: readonly ('api_key' | 'jwt' | 'mtls')[] | undefined;
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly failure?: IdentityFailure | null | undefined;
@@ -87,6 +87,8 @@ export interface CredentialsWanted {
     readonly name: string;
   }[];
   readonly issuers: readonly string[];
+  readonly clients: { readonly certificates: readonly string[] } | null;
+  readonly require: 'any' | 'all' | 'none';
 }
 
 /** What a matched rule did, or would have done. */

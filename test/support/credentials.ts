@@ -21,14 +21,26 @@ export interface RegistryContent {
   /** When keys expire, milliseconds since the epoch, by their text. */
   readonly expiries?: Readonly<Record<string, number>>;
   readonly consumers?: readonly string[];
+  /** `custom_id` by username. */
+  readonly customIds?: Readonly<Record<string, string>>;
 }
 
-export function registryOf({ keys = {}, expiries = {}, consumers = [] }: RegistryContent): OpenedRegistry {
+export function registryOf({
+  keys = {},
+  expiries = {},
+  consumers = [],
+  customIds = {},
+}: RegistryContent): OpenedRegistry {
   const usernames = new Set([...consumers, ...Object.values(keys)]);
   const listed = [...usernames].map((username): Consumer => {
     const own = Object.keys(keys).filter((text) => keys[text] === username);
     const hashed = own.map((text) => keyOf(text, expiries[text] ?? null));
-    return { ...CONSUMER, username, ...(hashed.length === 0 ? {} : { keys: hashed }) };
+    return {
+      ...CONSUMER,
+      username,
+      custom_id: customIds[username] ?? null,
+      ...(hashed.length === 0 ? {} : { keys: hashed }),
+    };
   });
   return openRegistry(sealRegistry({ consumers: listed, usage_plans: [], token_issuers: [] }));
 }
@@ -103,5 +115,12 @@ export function wantedOf(
   issuers: readonly AnyIssuer[],
   apiKeySources: CredentialsWanted['apiKeySources'] = [],
 ): CredentialsWanted {
-  return { registry, issuers: issuers as readonly RegisteredIssuer[], apiKeySources };
+  const clients = null;
+  return {
+    registry,
+    issuers: issuers as readonly RegisteredIssuer[],
+    apiKeySources,
+    clients,
+    require: 'any',
+  };
 }

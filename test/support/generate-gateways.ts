@@ -117,6 +117,38 @@ function operations(random: Random): GatewayOperation[] {
     });
 }
 
+/** Authorities of clients, valid for a century. */
+const AUTHORITIES = [
+  [
+    '-----BEGIN CERTIFICATE-----',
+    'MIIBpTCCAUugAwIBAgIUf1ZD8cFbHJCdrY5YECpkWTk/nGcwCgYIKoZIzj0EAwIw',
+    'HzEdMBsGA1UEAwwUQ2xpZW50IGF1dGhvcml0eSBvbmUwIBcNMjYxMjAxMDMxMDQ5',
+    'WhgPMjEyNjExMDcwMzEwNDlaMB8xHTAbBgNVBAMMFENsaWVudCBhdXRob3JpdHkg',
+    'b25lMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEzWn7raXM8FP6ecd8unSd5N6i',
+    '0CF/b8tyEYlm+61y4D3g3vHOBWi6B36zOSKhxEY0qXpnbQgEqfQAN95lMFnMz6Nj',
+    'MGEwHQYDVR0OBBYEFDXpuwMnZd9gwPZFyvCoDi1jnr1vMB8GA1UdIwQYMBaAFDXp',
+    'uwMnZd9gwPZFyvCoDi1jnr1vMA4GA1UdDwEB/wQEAwICBDAPBgNVHRMBAf8EBTAD',
+    'AQH/MAoGCCqGSM49BAMCA0gAMEUCIQDNlFAHj9+Xg+AV+0/yomJ/hDQ2kvD4QYqV',
+    'ix0iNRunxAIgKI9TVhSS98CqPyXtMC8xmFTXY5xwO+MqXsH4nrDunGI=',
+    '-----END CERTIFICATE-----',
+    '',
+  ].join('\n'),
+  [
+    '-----BEGIN CERTIFICATE-----',
+    'MIIBpjCCAUugAwIBAgIUVoFhr37ZS71ihOQaY++cPE/4YLswCgYIKoZIzj0EAwIw',
+    'HzEdMBsGA1UEAwwUQ2xpZW50IGF1dGhvcml0eSB0d28wIBcNMjYxMjAxMDMxMDQ5',
+    'WhgPMjEyNjExMDcwMzEwNDlaMB8xHTAbBgNVBAMMFENsaWVudCBhdXRob3JpdHkg',
+    'dHdvMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE0hbsXLURYW31IVc7Y3Owzmp4',
+    'jlJxbS4N3NVSKOatzS0c7nuNyxWVSiw3FyBpCCIxnrkxV4LXn7gT8ld75dJBbKNj',
+    'MGEwHQYDVR0OBBYEFBotPPh4TWbACXdnAWpzkeEkl8jeMB8GA1UdIwQYMBaAFBot',
+    'PPh4TWbACXdnAWpzkeEkl8jeMA4GA1UdDwEB/wQEAwICBDAPBgNVHRMBAf8EBTAD',
+    'AQH/MAoGCCqGSM49BAMCA0kAMEYCIQCd/wFdPIzNvDWtQywcECW7gnR9v5Pb9hnX',
+    '+qj3GbVfyQIhANtNk7//VlVcfHI74aNEYpcoZcXNM9zErFB3tgKDxoFS',
+    '-----END CERTIFICATE-----',
+    '',
+  ].join('\n'),
+];
+
 function auth(random: Random): GatewayRule['auth'] {
   const require = random.pick(['any', 'any', 'any', 'all', 'all', 'none'] as const);
   const which = random.int(require === 'none' ? 4 : 3);
@@ -126,6 +158,7 @@ function auth(random: Random): GatewayRule['auth'] {
     require,
     ...(which === 0 || which === 1 ? { api_key } : {}),
     ...(which === 1 || which === 2 ? { jwt } : {}),
+    ...(random.chance(0.3) ? { mtls: { ca_pem: random.some(AUTHORITIES, 2).join('\n') } } : {}),
   };
 }
 
@@ -281,6 +314,8 @@ const KINDS = [
   ['api_key', 'jwt'],
   ['api_key', 'jwt'],
   ['mtls', 7],
+  ['mtls'],
+  ['api_key', 'jwt', 'mtls'],
   [],
   'jwt',
   null,

@@ -1,4 +1,4 @@
-/** Cryptography of Node for all rooms: SHA-256, and sealed boxes, which only the holder of a private key can read. */
+/** Cryptography of Node for all rooms: SHA-256, signatures of certificates, and sealed boxes, which only the holder of a private key can read. */
 import {
   createCipheriv,
   createDecipheriv,
@@ -8,6 +8,7 @@ import {
   hash,
   hkdfSync,
   type KeyObject,
+  X509Certificate,
 } from 'node:crypto';
 
 /** SHA-256 of a text in UTF-8, 32 octets. */
@@ -18,6 +19,16 @@ export function sha256(text: string): Uint8Array {
 /** SHA-256 as 64 lower-case hex digits. */
 export function sha256Hex(data: Uint8Array | string): string {
   return hash('sha256', data, 'hex');
+}
+
+/** Whether the key of one certificate has signed another one; both are DER. `false` also for octets that OpenSSL does not read. */
+export function isSignedBy(certificate: Uint8Array, issuer: Uint8Array): boolean {
+  try {
+    return new X509Certificate(certificate).verify(new X509Certificate(issuer).publicKey);
+  } catch {
+    // Certificates of clients may be anything.
+    return false;
+  }
 }
 
 /** SHA-256 as 43 characters of unpadded base64url (RFC 4648 §5); 22 of them are 132 bits, enough for an entity tag. */

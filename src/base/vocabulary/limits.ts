@@ -115,6 +115,10 @@ export const MAX_OPERATION_METHODS = 16;
 export const MAX_KEY_SOURCES = 8;
 /** Maximum number of token issuers of a domain, and of a gateway. */
 export const MAX_ISSUERS = 20;
+/** Maximum number of authorities of client certificates of a gateway: each certificate of a client is compared with all. */
+export const MAX_CA_CERTIFICATES = 16;
+/** Maximum length, in characters, of their PEM text: 16 certificates with RSA keys of 8,192 bits have some 45,000. */
+export const MAX_CA_CHARACTERS = 65_536;
 /** Maximum number of origins, methods or headers in a list of `cors`. */
 export const MAX_CORS_ENTRIES = 64;
 /** Maximum number of seconds for which browsers store the answer to a preflight: browsers cut longer times to a day or less. */

@@ -261,11 +261,15 @@ export type AuthRequirement = (typeof AUTH_REQUIREMENTS)[number];
 /** What a gateway does with a request that no operation describes. The first is the default. */
 export const UNKNOWN_OPERATION_MODES = ['block', 'log', 'pass'] as const;
 
+/** What a gateway does with a request whose body it refuses, or cannot read whole. The first is the default. */
+export const VALIDATION_MODES = ['block', 'log', 'pass'] as const;
+export type ValidationMode = (typeof VALIDATION_MODES)[number];
+
 /** Where an operation of a gateway comes from: a document, or the customer's own words. */
 export const OPERATION_SOURCES = ['manual', 'schema', 'discovered'] as const;
 
 /** The kinds of credentials that gateways take (semantics §15). */
-export const CREDENTIAL_KINDS = ['api_key', 'jwt'] as const;
+export const CREDENTIAL_KINDS = ['api_key', 'jwt', 'mtls'] as const;
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
 
 /** Where a credential of a request may be. */

@@ -6412,6 +6412,11 @@ export interface components {
                     /** @description names of the token issuers of the domain whose tokens are taken */
                     readonly issuers: readonly string[];
                 };
+                /** @description certificates of clients (RFC 8446 §4.4.2), which nodes and the middleware for Node ask for on the hosts of the gateway; where another server ends TLS, no request has one */
+                readonly mtls?: {
+                    /** @description certificates of the authorities that issue those of clients, as PEM; each is trusted by itself, a root or an intermediate one. Names of a certificate (DNS, URI, e-mail of `subjectAltName`, then the common name) name the consumer, by its `custom_id`, then its username */
+                    readonly ca_pem: string;
+                };
             };
             /** @description what the API has; of several templates that match a path, the most literal one wins, segment by segment. Empty: every path and method */
             readonly operations: readonly {
@@ -6457,6 +6462,21 @@ export interface components {
                 readonly allow_credentials: boolean;
                 /** @description seconds for which browsers store the answer to a preflight */
                 readonly max_age_sec: number;
+            };
+            /** @description how bodies are compared with `body` of their operations; absent: they are not */
+            readonly validation?: {
+                /**
+                 * @description bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies
+                 * @enum {string}
+                 */
+                readonly on_invalid: "block" | "log" | "pass";
+                /**
+                 * @description bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log
+                 * @enum {string}
+                 */
+                readonly on_uninspected: "block" | "log" | "pass";
+                /** @description size, in KiB, up to which bodies are read */
+                readonly body_cap_kb: number;
             };
             /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it, and replace the visitor's field also under `add` */
             readonly upstream_headers?: {
@@ -6562,6 +6582,11 @@ export interface components {
                     /** @description names of the token issuers of the domain whose tokens are taken */
                     readonly issuers: readonly string[];
                 };
+                /** @description certificates of clients (RFC 8446 §4.4.2), which nodes and the middleware for Node ask for on the hosts of the gateway; where another server ends TLS, no request has one */
+                readonly mtls?: {
+                    /** @description certificates of the authorities that issue those of clients, as PEM; each is trusted by itself, a root or an intermediate one. Names of a certificate (DNS, URI, e-mail of `subjectAltName`, then the common name) name the consumer, by its `custom_id`, then its username */
+                    readonly ca_pem: string;
+                };
             };
             /**
              * @description what the API has; of several templates that match a path, the most literal one wins, segment by segment. Empty: every path and method
@@ -6617,6 +6642,26 @@ export interface components {
                  * @default 600
                  */
                 readonly max_age_sec?: number;
+            };
+            /** @description how bodies are compared with `body` of their operations; absent: they are not */
+            readonly validation?: {
+                /**
+                 * @description bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies
+                 * @default block
+                 * @enum {string}
+                 */
+                readonly on_invalid?: "block" | "log" | "pass";
+                /**
+                 * @description bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log
+                 * @default block
+                 * @enum {string}
+                 */
+                readonly on_uninspected?: "block" | "log" | "pass";
+                /**
+                 * @description size, in KiB, up to which bodies are read
+                 * @default 128
+                 */
+                readonly body_cap_kb?: number;
             };
             /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it, and replace the visitor's field also under `add` */
             readonly upstream_headers?: {
@@ -6692,6 +6737,11 @@ export interface components {
                     /** @description names of the token issuers of the domain whose tokens are taken */
                     readonly issuers?: readonly string[];
                 };
+                /** @description certificates of clients (RFC 8446 §4.4.2), which nodes and the middleware for Node ask for on the hosts of the gateway; where another server ends TLS, no request has one */
+                readonly mtls?: {
+                    /** @description certificates of the authorities that issue those of clients, as PEM; each is trusted by itself, a root or an intermediate one. Names of a certificate (DNS, URI, e-mail of `subjectAltName`, then the common name) name the consumer, by its `custom_id`, then its username */
+                    readonly ca_pem?: string;
+                };
             };
             /** @description what the API has; of several templates that match a path, the most literal one wins, segment by segment. Empty: every path and method */
             readonly operations?: readonly {
@@ -6738,6 +6788,21 @@ export interface components {
                 /** @description seconds for which browsers store the answer to a preflight */
                 readonly max_age_sec?: number;
             } | null;
+            /** @description how bodies are compared with `body` of their operations; absent: they are not */
+            readonly validation?: {
+                /**
+                 * @description bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies
+                 * @enum {string}
+                 */
+                readonly on_invalid?: "block" | "log" | "pass";
+                /**
+                 * @description bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log
+                 * @enum {string}
+                 */
+                readonly on_uninspected?: "block" | "log" | "pass";
+                /** @description size, in KiB, up to which bodies are read */
+                readonly body_cap_kb?: number;
+            };
             /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it, and replace the visitor's field also under `add` */
             readonly upstream_headers?: {
                 /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */

@@ -23,12 +23,12 @@ export function isFailure(result: unknown): result is IdentityFailure {
 
 export const KEY_VERIFIED: readonly CredentialKind[] = Object.freeze(['api_key'] as const);
 export const TOKEN_VERIFIED: readonly CredentialKind[] = Object.freeze(['jwt'] as const);
-const BOTH_VERIFIED: readonly CredentialKind[] = Object.freeze(['api_key', 'jwt'] as const);
+export const CERTIFICATE_VERIFIED: readonly CredentialKind[] = Object.freeze(['mtls'] as const);
 
-/** What an API key and a token prove together: nothing, if one is invalid or they name different consumers. */
-export function joinIdentities(byKey: RequestIdentity, byToken: RequestIdentity): RequestIdentity {
-  if (byKey.consumer === null) return byKey;
-  if (byToken.consumer === null) return byToken;
-  if (byKey.consumer !== byToken.consumer) return refusedFor('conflict');
-  return { ...byToken, verified: BOTH_VERIFIED, keyId: byKey.keyId };
+/** What credentials of two kinds prove together: nothing, if one is invalid or they name different consumers. */
+export function joinIdentities(one: RequestIdentity, other: RequestIdentity): RequestIdentity {
+  if (one.consumer === null) return one;
+  if (other.consumer === null) return other;
+  if (one.consumer !== other.consumer) return refusedFor('conflict');
+  return { ...one, ...other, verified: [...(one.verified ?? []), ...(other.verified ?? [])] };
 }

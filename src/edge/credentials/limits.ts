@@ -25,3 +25,14 @@ export const VERIFIED_OCTETS = 8 * 1024 * 1024;
 export const TOKEN_OVERHEAD = 1_024;
 /** Number of refused tokens that are cached, 200 octets each, apart from verified ones: a flood of them evicts none of those. */
 export const MAX_REFUSED = 4_096;
+/**
+ * Certificates of a client and its issuers at most. Public authorities have one intermediate certificate, companies up to three; TLS
+ * takes 100 KB of them (OpenSSL, SSL_CTX_set_max_cert_list).
+ */
+export const MAX_CLIENT_CHAIN = 10;
+/** Signatures verified at most in search of a path: a chain in order takes as many as it has certificates. */
+export const MAX_PATH_SIGNATURES = 16;
+/** Names of a certificate that are looked up among the consumers, at most. */
+export const MAX_CERTIFICATE_NAMES = 32;
+/** Characters of such a name at most: consumers have none with more. */
+export const MAX_NAME_LENGTH = 256;

@@ -1,15 +1,22 @@
 /**
  * Verifies the credentials of a request (semantics §15). In: the request, and what its gateway takes: sources of API keys, issuers
- * of tokens, the domain's registry. Out: whose request it is, or why its credentials are refused; never throws for what a client
+ * of tokens, authorities of client certificates, the domain's registry. Out: whose request it is, or why its credentials are refused; never throws for what a client
  * sends, and logs none of it. Whether the consumer is enabled and may do this, the evaluator decides.
  */
 import type { CredentialsWanted } from '../../engine/evaluator/gateways.ts';
 import type { EdgeRequest, RequestIdentity } from '../../engine/evaluator/request.ts';
 import type { OpenedRegistry } from '../../engine/plan/open-registry.ts';
+import type { ClientCertificate, VerifyCertificate } from './client-certificates.ts';
 import { joinIdentities, KEY_VERIFIED, refusedFor } from './identities.ts';
 import { MAX_KEY_OCTETS } from './limits.ts';
 import { findCredentials } from './sources.ts';
 import { createTokenVerifier, type Sha256, type VerificationTime } from './tokens.ts';
+
+/** What a request is verified by besides its message. */
+export interface VerificationFacts extends VerificationTime {
+  /** Absent, `null`: its connection was not asked for one, or is that of a proxy. */
+  readonly certificate?: ClientCertificate | null;
+}
 
 /** Verifies the credentials of requests to all domains of a process. */
 export interface CredentialVerifier {
@@ -17,11 +24,15 @@ export interface CredentialVerifier {
   verify(
     request: EdgeRequest,
     wanted: CredentialsWanted,
-    options: VerificationTime,
+    facts: VerificationFacts,
   ): RequestIdentity | Promise<RequestIdentity>;
 }
 
-export function createCredentialVerifier(sha256: Sha256): CredentialVerifier {
+/** @param verifyCertificate `null`: TLS is not the edge's own, and no request has a client certificate */
+export function createCredentialVerifier(
+  sha256: Sha256,
+  verifyCertificate: VerifyCertificate | null = null,
+): CredentialVerifier {
   const tokens = createTokenVerifier(sha256);
 
   function verifyKey(
@@ -34,20 +45,41 @@ export function createCredentialVerifier(sha256: Sha256): CredentialVerifier {
     return andThen(sha256(key), (digest) => identityOfKey(digest, registry, now));
   }
 
+  /** What the message proves; `null`: it has neither a key nor a token. */
+  function verifyMessage(
+    request: EdgeRequest,
+    wanted: CredentialsWanted,
+    time: VerificationTime,
+  ): RequestIdentity | Promise<RequestIdentity> | null {
+    const { key, token, failure } = findCredentials(request, wanted);
+    if (failure !== null) return refusedFor(failure);
+    const { registry } = wanted;
+    const byKey = key === null ? null : verifyKey(key, registry, time.now);
+    if (token === null) return byKey;
+    if (byKey === null) return tokens.verify(token, registry, time);
+    // An invalid key spares the verification of the token.
+    return andThen(byKey, (identity) =>
+      identity.consumer === null
+        ? identity
+        : andThen(tokens.verify(token, registry, time), (byToken) => joinIdentities(identity, byToken)),
+    );
+  }
+
+  function verifyClient(wanted: CredentialsWanted, facts: VerificationFacts): RequestIdentity | null {
+    const { clients, registry } = wanted;
+    const { certificate = null, now } = facts;
+    if (verifyCertificate === null || clients === null || certificate === null) return null;
+    return certificate.chain.length === 0 ? null : verifyCertificate(certificate, { clients, registry }, now);
+  }
+
   return {
-    verify(request, wanted, options) {
-      const { key, token, failure } = findCredentials(request, wanted);
-      if (failure !== null) return refusedFor(failure);
-      const { registry } = wanted;
-      const byKey = key === null ? null : verifyKey(key, registry, options.now);
-      if (token === null) return byKey ?? refusedFor('missing');
-      if (byKey === null) return tokens.verify(token, registry, options);
-      // An invalid key spares the verification of the token.
-      return andThen(byKey, (identity) =>
-        identity.consumer === null
-          ? identity
-          : andThen(tokens.verify(token, registry, options), (byToken) => joinIdentities(identity, byToken)),
-      );
+    verify(request, wanted, facts) {
+      const byCertificate = verifyClient(wanted, facts);
+      if (byCertificate !== null && byCertificate.consumer === null) return byCertificate;
+      const byMessage = verifyMessage(request, wanted, facts);
+      if (byMessage === null) return byCertificate ?? refusedFor('missing');
+      if (byCertificate === null) return byMessage;
+      return andThen(byMessage, (identity) => joinIdentities(identity, byCertificate));
     },
   };
 }

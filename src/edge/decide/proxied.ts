@@ -124,6 +124,7 @@ export function incomingProxied(request: ProxiedRequest): Incoming<ProxiedReques
       serverName: comparedName(serverName),
     },
     ja4: null,
+    certificate: null,
     knownFacts: { country, asn, bot, ja4, ja4h },
     proceed: nothing,
     last: nothing,

@@ -10,6 +10,7 @@ import type { Challenges } from '../answers/challenge/challenge.ts';
 import { changedAnswer } from '../answers/header-changes.ts';
 import { pageAnswer } from '../answers/pages.ts';
 import type { UnservedHelp } from '../answers/unserved.ts';
+import type { ClientCertificate } from '../credentials/client-certificates.ts';
 import type { CredentialVerifier } from '../credentials/verify.ts';
 import type { DecidingDomain, Exchange, Visitor } from './exchange.ts';
 import type { Unserved, UnservedHost } from './unserved.ts';
@@ -20,12 +21,16 @@ export interface Incoming<Message = unknown> {
   readonly visitor: Visitor;
   /** The JA4 fingerprint of the TLS client; `null`: unknown. */
   readonly ja4: string | null;
+  /** What the TLS client has sent; `null`: it was not asked for a certificate, or is a proxy. */
+  readonly certificate: ClientCertificate | null;
   /** Facts about the visitor from an outside source; absent: the classifier has them. */
   readonly knownFacts?: KnownFacts;
   /** Sends `100 Continue` to a client that expects it (RFC 9110 §10.1.1); without effect for all others. */
   readonly proceed: () => void;
   /** Makes this the last request of its connection. Called before the head of its response, if at all. */
   readonly last: () => void;
+  /** Makes the client open another connection for its next requests; absent: its connection is not the edge's own. */
+  readonly renew?: () => void;
 }
 
 /** Facts that a server in front of the edge has established, in the form of `EdgeRequest`; the classifier has absent ones. */

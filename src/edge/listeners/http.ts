@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest } from '../../base/http/client-messages.ts';
+import type { ClientCertificate } from '../credentials/client-certificates.ts';
 import type { Incoming } from '../decide/request-context.ts';
 import type { ListenPlace } from '../handover/sockets.ts';
 import { HEAD_MS, IDLE_MS, MAX_HEAD_OCTETS, REQUEST_MS, STALL_MS } from '../proxy/limits.ts';
@@ -55,6 +56,8 @@ export type { RunningListener } from './acceptor.ts';
 export interface ConnectionOrigin extends ConnectionFacts {
   /** The fingerprint of its TLS client; `null` unknown. */
   readonly ja4: string | null;
+  /** What its TLS client has sent; `null`: it was not asked for a certificate. */
+  readonly certificate: ClientCertificate | null;
 }
 
 export interface HttpFrontOptions extends HttpServerOptions {
@@ -75,19 +78,23 @@ export interface HttpFront {
 }
 
 /** The connection of a request, and what the handler may do with it. */
-export interface Arrived extends Pick<Incoming, 'proceed' | 'last'> {
+export interface Arrived extends Pick<Incoming, 'proceed' | 'last' | 'renew'> {
   readonly listener: Listener;
   readonly facts: ConnectionOrigin;
 }
 
+/** What is known of a client whose TLS ends elsewhere. */
+const NO_TLS = { ja4: null, certificate: null } as const;
+
 /** A request in the form that the handler takes. */
 export function incomingOf(
   message: ClientRequest,
-  { listener, facts, proceed, last, trusted }: Arrived & Pick<HttpServerOptions, 'trusted'>,
+  { listener, facts, proceed, last, renew = last, trusted }: Arrived & Pick<HttpServerOptions, 'trusted'>,
 ): Incoming<ClientRequest> {
   const visitor = readVisitor(message, { listener, facts, trusted });
-  // The fingerprint of a trusted proxy is not that of the visitor behind it.
-  return { message, visitor, ja4: visitor.trusted ? null : facts.ja4, proceed, last };
+  // Fingerprint and certificate of a trusted proxy are not those of the visitor behind it.
+  const { ja4, certificate } = visitor.trusted ? NO_TLS : facts;
+  return { message, visitor, ja4, certificate, proceed, last, renew };
 }
 
 interface ServerState {
@@ -212,6 +219,7 @@ function arrivedRequest(
     peer: plainAddress(message.socket.remoteAddress),
     serverName: null,
     ja4: null,
+    certificate: null,
   };
   return incomingOf(message, { listener, facts, proceed, last, trusted });
 }
@@ -352,6 +360,6 @@ export function createHttpAcceptor(options: HttpFrontOptions & ConnectionAdmissi
   return createAcceptor({
     ...options,
     ...front,
-    begin: (socket, peer) => front.take(socket, { peer, serverName: null, ja4: null }),
+    begin: (socket, peer) => front.take(socket, { peer, serverName: null, ...NO_TLS }),
   });
 }

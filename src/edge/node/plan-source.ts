@@ -131,6 +131,7 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
   const found = {
     ...{ waf: [] as number[], countries: [] as number[], ja4h: [] as number[] },
     ...{ headers: [] as number[], statuses: [] as number[], gateways: [] as number[] },
+    clients: [] as number[],
   };
   for (let slot = 0; slot < plan.meta[META.slots]!; slot++) {
     const row = slot * SLOT.size;
@@ -145,6 +146,12 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
     if (known.atDoors === true && type === typeNumber('headers')) found.headers.push(slot);
     if (known.atDoors === true && type === typeNumber('gateway') && changesHeaders(loaded, slot))
       found.gateways.push(slot);
+    if (
+      known.atDoors === true &&
+      type === typeNumber('gateway') &&
+      loadGateway(loaded, slot).clients !== null
+    )
+      found.clients.push(slot);
   }
   const sentences: string[] = [];
   const add = (slots: readonly number[], text: string): void => {
@@ -173,6 +180,10 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
   add(
     found.gateways,
     "an agent changes headers of forwarded requests at its gRPC door alone; at other doors origins get keys that `hide` removes, and a visitor's own headers by the names in `upstream_headers`, and responses have no fields of `cors`: set and remove them in the configuration of the proxy",
+  );
+  add(
+    found.clients,
+    "TLS of an agent's visitors ends at the proxy, so no request has a client certificate, and those that `mtls` is required of get 401; take another kind of credentials, or use a node",
   );
   return sentences;
 }

@@ -4,7 +4,7 @@
  */
 import { BODY_OCTETS, DISK_OCTETS, RATE, type RateBounds } from '../../base/buffers/limits.ts';
 import { createBufferSpace } from '../../base/buffers/space.ts';
-import { sha256 } from '../../base/platform/cryptography.ts';
+import { isSignedBy, sha256 } from '../../base/platform/cryptography.ts';
 import type { SpanSource } from '../../base/telemetry/spans.ts';
 import { steadyNow } from '../../base/text/time.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type WafProgram,
 } from '../../engine/evaluator/index.ts';
 import type { HttpCache } from '../cache/request.ts';
+import { createCertificateVerifier } from '../credentials/client-certificates.ts';
 import { createCredentialVerifier } from '../credentials/verify.ts';
 import type { Classifier, DecisionServices } from '../decide/request-context.ts';
 import { createUnserved } from '../decide/unserved.ts';
@@ -144,7 +145,7 @@ export function createNode(options: NodeOptions): EdgeNode {
     cache,
     markdown,
     challenges,
-    credentials: createCredentialVerifier(sha256),
+    credentials: createCredentialVerifier(sha256, createCertificateVerifier(isSignedBy)),
     classifier,
     requestLog,
     spans: options.spans ?? null,

@@ -22,6 +22,7 @@ import {
   RECENT,
   SLOT,
   typeNumber,
+  WIDE_GATEWAYS,
 } from '../plan/layout.ts';
 import { layConditions } from './conditions.ts';
 import {
@@ -36,6 +37,7 @@ import {
 import { fileRules } from './filing.ts';
 import { KEY } from './filing-keys.ts';
 import * as filters from './filters.ts';
+import { isWideGateway } from './gateways.ts';
 import { layCidrIndexes, layTree, reversed, type TreeEntries } from './indexes.ts';
 import { layLists } from './lists.ts';
 import { groupRecords, isMonitored, layNames } from './names.ts';
@@ -204,6 +206,7 @@ function laySmallIndexes(draft: PlanDraft): void {
 /** Lays the row of every rule, in evaluation order. */
 function laySlots(draft: PlanDraft): void {
   draft.ejections = draft.rules.some(hasOwnEjection);
+  draft.wideGateways = draft.rules.some(isWideGateway);
   draft.slots = new Uint32Array(draft.rules.length * SLOT.size);
   for (const [slot, rule] of draft.rules.entries()) draft.slots.set(slotRow(draft, rule), slot * SLOT.size);
 }
@@ -267,6 +270,7 @@ function layDomain(draft: PlanDraft): void {
   if (draft.groups.some(isMonitored)) switches |= MONITORED;
   if (draft.ejections) switches |= EJECTIONS;
   if (draft.recent) switches |= RECENT;
+  if (draft.wideGateways) switches |= WIDE_GATEWAYS;
   meta[META.switches] = switches;
   meta[META.cacheCapMb] = domain.cache_cap_mb;
   meta[META.diskMaxGb] = domain.cache_l2_max_gb;

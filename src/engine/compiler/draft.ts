@@ -52,6 +52,8 @@ export interface PlanDraft {
   recent: boolean;
   /** Whether a rule uses what version 6 of the layout added. */
   newest: boolean;
+  /** Whether a gateway uses what version 7 of the layout added, so that the rows of all gateways are longer. */
+  wideGateways: boolean;
   readonly words: WordPool;
   readonly strings: StringPool;
   readonly patterns: PatternPool;
@@ -114,6 +116,7 @@ export function createDraft(ruleSet: RuleSet, patterns: KnownPatterns = new Map(
     tagSlots: null,
     recent: false,
     newest: false,
+    wideGateways: false,
     words: createWordPool(),
     strings: createStringPool(),
     patterns: createPatternPool(patterns),

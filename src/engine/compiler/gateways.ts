@@ -2,17 +2,20 @@
  * Gateways in a plan (layout: GATEWAY_FIELDS in `engine/plan/layout.ts`). In: a rule as the model made it. Out: the offset of its
  * fields in `words`, and the words printed.
  */
+import { assert } from '../../base/diagnostics/assert.ts';
 import {
   AUTH_REQUIREMENTS,
   CREDENTIAL_PLACES,
   OPERATION_SOURCES,
   UNKNOWN_OPERATION_MODES,
+  VALIDATION_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
+import { readAuthorities } from '../../rules/model/gateway/client-certificates.ts';
 import { parseHeaderValue } from '../../rules/model/header-values.ts';
 import type { RegistryNames } from '../../rules/model/registry/registry.ts';
 import { upstreamEntries } from '../../rules/model/rules/gateway.ts';
 import type { HeaderEntry } from '../../rules/model/rules/headers.ts';
-import type { CorsSettings, GatewayOperation, GatewayRule } from '../../rules/model/types.ts';
+import type { CorsSettings, GatewayOperation, GatewayRule, Rule } from '../../rules/model/types.ts';
 import {
   CORS,
   decodeString,
@@ -26,6 +29,7 @@ import {
   type Plan,
   SLOT,
   typeNumber,
+  WIDE_GATEWAYS,
 } from '../plan/layout.ts';
 import { gatewayBase, type PlanDraft, placeString, placeWords } from './draft.ts';
 import { placeChanges, printChanges } from './header-changes.ts';
@@ -53,7 +57,29 @@ export function placeGateway(draft: PlanDraft, rule: GatewayRule): number {
       ...operations.flatMap((operation) => operationRow(draft, operation)),
     ]),
     changes.length === 0 ? NONE : placeChanges(draft, changes),
+    ...(draft.wideGateways ? wideWords(draft, rule) : []),
   ]);
+}
+
+/** Whether a rule is a gateway with one of the words that version 7 added; then the rows of all gateways of the plan have them. */
+export function isWideGateway(rule: Rule): boolean {
+  return rule.type === 'gateway' && (rule.validation !== undefined || rule.auth.mtls !== undefined);
+}
+
+/** The words from GATEWAY_FIELDS.validation on, in their order. */
+function wideWords(draft: PlanDraft, rule: GatewayRule): readonly number[] {
+  return [placeValidation(draft, rule), placeAuthorities(draft, rule)];
+}
+
+/** The certificates of the authorities of clients as DER in Base64; NONE: the gateway takes no client certificates. */
+function placeAuthorities(draft: PlanDraft, { auth }: GatewayRule): number {
+  if (auth.mtls === undefined) return NONE;
+  const read = readAuthorities(auth.mtls.ca_pem);
+  assert(!('code' in read), 'the form has checked the authorities');
+  return placeTexts(
+    draft,
+    read.map(({ base64 }) => base64),
+  );
 }
 
 /** The visitor's own field of a name that says who sends the request does not go to the origin (semantics §15), even under `add`. */
@@ -75,6 +101,13 @@ function optionsOf({ auth, on_unknown_operation }: GatewayRule): number {
   const hide = auth.api_key?.hide === true ? GATEWAY_OPTIONS.hide : 0;
   const unknown = UNKNOWN_OPERATION_MODES.indexOf(on_unknown_operation) << GATEWAY_OPTIONS.unknownShift;
   return AUTH_REQUIREMENTS.indexOf(auth.require) | hide | unknown;
+}
+
+function placeValidation(draft: PlanDraft, { validation }: GatewayRule): number {
+  if (validation === undefined) return NONE;
+  const { on_invalid, on_uninspected, body_cap_kb } = validation;
+  const modes = [on_invalid, on_uninspected].map((mode) => VALIDATION_MODES.indexOf(mode));
+  return placeWords(draft.words, [...modes, body_cap_kb]);
 }
 
 /** A count and strings. */
@@ -132,6 +165,8 @@ export function printGateway(plan: Plan, at: number): Readonly<Record<string, un
   const [cors, headers] = [field(GATEWAY_FIELDS.cors), field(GATEWAY_FIELDS.headers)];
   const operations = field(GATEWAY_FIELDS.operations);
   const usagePlan = decodeString(plan, field(GATEWAY_FIELDS.plan));
+  const isWide = (plan.meta[META.switches]! & WIDE_GATEWAYS) !== 0;
+  const clients = isWide ? field(GATEWAY_FIELDS.clients) : NONE;
   return {
     name: decodeString(plan, field(GATEWAY_FIELDS.name)),
     base_path: decodeString(plan, field(GATEWAY_FIELDS.base)) || '/',
@@ -143,6 +178,7 @@ export function printGateway(plan: Plan, at: number): Readonly<Record<string, un
     }),
     hide: (options & GATEWAY_OPTIONS.hide) !== 0,
     issuers: textsAt(plan, field(GATEWAY_FIELDS.issuers)),
+    ...(clients === NONE ? {} : { client_authorities: textsAt(plan, clients) }),
     on_unknown_operation:
       UNKNOWN_OPERATION_MODES[(options & GATEWAY_OPTIONS.unknown) >> GATEWAY_OPTIONS.unknownShift],
     ...(usagePlan === '' ? {} : { default_plan: usagePlan }),

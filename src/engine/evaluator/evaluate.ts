@@ -13,7 +13,16 @@ import {
   octetsOf,
 } from '../../base/diagnostics/options.ts';
 import { DEFAULT_CAPTCHA_TTL_SEC } from '../../base/vocabulary/limits.ts';
-import { CAPTCHA_FIELDS, META, type Plan, phaseStart, RATE_FIELDS, SLOT, typeIndex } from '../plan/layout.ts';
+import {
+  CAPTCHA_FIELDS,
+  META,
+  type Plan,
+  phaseStart,
+  RATE_FIELDS,
+  SLOT,
+  typeIndex,
+  WIDE_GATEWAYS,
+} from '../plan/layout.ts';
 import { openPlan } from '../plan/seal.ts';
 import { type Counters, createCounters } from '../rate-counters/counters.ts';
 import type { WafProgram } from '../waf/request/inspection.ts';
@@ -25,7 +34,7 @@ import { createFacts, type FactsInput, readFacts, releaseRequest, servesNow } fr
 import type { CredentialsWanted } from './gateways.ts';
 import { createLoaded, isMonitored, type LoadedPlan, servedHosts, textOf } from './loaded.ts';
 import type { ErrorResponse } from './phases/error-page.ts';
-import { credentialParameters } from './phases/gateway.ts';
+import { credentialParameters, takesCertificates } from './phases/gateway.ts';
 import {
   bodyWantedOf,
   credentialsOf,
@@ -142,6 +151,11 @@ export interface Evaluator {
   explain(request: EdgeRequest): Trace;
   /** What the gateway of the request reads credentials by; `null`: none reads them. Never throws. */
   credentialsWanted(request: EdgeRequest): CredentialsWanted | null;
+  /**
+   * Whether a gateway of a host takes client certificates, which a TLS server has to ask for in the handshake. `host`: in lower case,
+   * without a port. Never throws.
+   */
+  wantsCertificate(host: string): boolean;
   /** The query parameters and cookies in which gateways take API keys or tokens: logs must not have their values. Read once. */
   credentialParameters(): ReadonlySet<string>;
   /** Octets of the body that a rule would inspect; 0: no need to buffer the body. Never throws. */
@@ -260,6 +274,10 @@ export function loadPlan(bytes: Uint8Array | ArrayBuffer, options: EvaluatorOpti
     credentialsWanted: hasRules(plan, { types: ['gateway'] })
       ? (request) => credentialsWanted(state, request)
       : () => null,
+    wantsCertificate:
+      (plan.meta[META.switches]! & WIDE_GATEWAYS) === 0
+        ? () => false
+        : (host) => wantsCertificate(state, host),
     credentialParameters: () => {
       parameters ??= credentialParameters(state.context);
       return parameters;
@@ -366,6 +384,19 @@ function credentialsWanted(state: State, request: EdgeRequest): CredentialsWante
   } catch (error) {
     context.reportFault(error);
     return null;
+  } finally {
+    releaseRequest(context.facts);
+  }
+}
+
+function wantsCertificate(state: State, host: string): boolean {
+  const { context } = state;
+  try {
+    const request = { scheme: 'https', method: 'GET', host, target: '/' };
+    return enter(state, request) === 0 && takesCertificates(context);
+  } catch (error) {
+    context.reportFault(error);
+    return false;
   } finally {
     releaseRequest(context.facts);
   }

@@ -87,12 +87,15 @@ function challengesOf(gateway: LoadedGateway, verdict: GatewayVerdict): readonly
   if (reason !== 'credentials') return [];
   const invalid = failure === 'missing' ? [] : ['error="invalid_token"'];
   const challenges = gateway.kinds.map((kind) =>
-    kind === 'jwt' ? challenge('Bearer', [...realm, ...invalid]) : challenge('ApiKey', realm),
+    challenge(SCHEMES[kind], kind === 'jwt' ? [...realm, ...invalid] : realm),
   );
   return challenges.map((value, index) =>
     index === 0 ? set('WWW-Authenticate', value) : { op: 'add', name: 'WWW-Authenticate', value },
   );
 }
+
+/** Authentication schemes by kind; those of keys and certificates have no registered name (RFC 9110 §16.4.1). */
+const SCHEMES = { api_key: 'ApiKey', jwt: 'Bearer', mtls: 'ClientCertificate' } as const;
 
 function challenge(scheme: string, parameters: readonly string[]): string {
   return parameters.length === 0 ? scheme : `${scheme} ${parameters.join(', ')}`;

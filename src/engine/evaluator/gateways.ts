@@ -13,7 +13,17 @@ import {
   type IdentityFailure,
   UNKNOWN_OPERATION_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
-import { CORS, GATEWAY_FIELDS, GATEWAY_OPTIONS, KEY_SOURCE, NONE, OPERATION, SLOT } from '../plan/layout.ts';
+import {
+  CORS,
+  GATEWAY_FIELDS,
+  GATEWAY_OPTIONS,
+  KEY_SOURCE,
+  META,
+  NONE,
+  OPERATION,
+  SLOT,
+  WIDE_GATEWAYS,
+} from '../plan/layout.ts';
 import type { OpenedRegistry, RegisteredConsumer } from '../plan/open-registry.ts';
 import type { RegisteredIssuer } from '../plan/registry.ts';
 import type { Facts } from './facts.ts';
@@ -26,7 +36,16 @@ export interface CredentialsWanted {
   readonly apiKeySources: readonly CredentialSource[];
   /** The issuers whose tokens are taken; empty: none is. */
   readonly issuers: readonly RegisteredIssuer[];
+  /** Whose certificates of clients are taken; `null`: none is. */
+  readonly clients: ClientAuthorities | null;
+  readonly require: AuthRequirement;
   readonly registry: OpenedRegistry;
+}
+
+/** The authorities whose certificates a gateway takes. One object as long as the gateway is loaded: what is verified by it is cached. */
+export interface ClientAuthorities {
+  /** Certificates as DER in Base64. */
+  readonly certificates: readonly string[];
 }
 
 /** What pages of other origins may do. */
@@ -53,6 +72,7 @@ export interface LoadedGateway {
   readonly plan: string;
   readonly sources: readonly CredentialSource[];
   readonly issuers: readonly string[];
+  readonly clients: ClientAuthorities | null;
   /** The kinds of credentials that it takes. */
   readonly kinds: readonly CredentialKind[];
   readonly cors: LoadedCors | null;
@@ -64,7 +84,7 @@ export interface LoadedGateway {
 
 /** The gateway in a slot. */
 export function loadGateway(loaded: LoadedPlan, slot: number): LoadedGateway {
-  const { slots, words } = loaded.plan;
+  const { meta, slots, words } = loaded.plan;
   const at = slots[slot * SLOT.size + SLOT.fields]!;
   const field = (offset: number): number => words[at + offset]!;
   const options = field(GATEWAY_FIELDS.options);
@@ -72,7 +92,10 @@ export function loadGateway(loaded: LoadedPlan, slot: number): LoadedGateway {
   const issuers = textsAt(loaded, field(GATEWAY_FIELDS.issuers));
   const cors = field(GATEWAY_FIELDS.cors);
   const operations = operationsAt(loaded, field(GATEWAY_FIELDS.operations));
-  const takes = { api_key: sources.length > 0, jwt: issuers.length > 0 };
+  const isWide = (meta[META.switches]! & WIDE_GATEWAYS) !== 0;
+  const authorities = isWide ? field(GATEWAY_FIELDS.clients) : NONE;
+  const clients = authorities === NONE ? null : { certificates: textsAt(loaded, authorities) };
+  const takes = { api_key: sources.length > 0, jwt: issuers.length > 0, mtls: clients !== null };
   return {
     name: textOf(loaded, field(GATEWAY_FIELDS.name)),
     base: textOf(loaded, field(GATEWAY_FIELDS.base)),
@@ -82,6 +105,7 @@ export function loadGateway(loaded: LoadedPlan, slot: number): LoadedGateway {
     plan: textOf(loaded, field(GATEWAY_FIELDS.plan)),
     sources,
     issuers,
+    clients,
     kinds: CREDENTIAL_KINDS.filter((kind) => takes[kind]),
     cors: cors === NONE ? null : corsAt(loaded, cors),
     router: operations.length === 0 ? null : createRouter(operations),

@@ -37,6 +37,16 @@ export function slotMatches(loaded: LoadedPlan, slot: number, facts: Facts): boo
   return loaded.conditions === null || conditionsHold(loaded, loaded.conditions, slot, facts);
 }
 
+/** Whether the filters of `slot` on records and hosts hold. */
+export function hostMatches(loaded: LoadedPlan, slot: number, facts: Facts): boolean {
+  const { slots } = loaded.plan;
+  const row = slot * SLOT.size;
+  const [scope, host] = [slots[row + SLOT.scope]!, slots[row + SLOT.host]!];
+  if ((slots[row + SLOT.flags]! & FLAG.enabled) === 0) return false;
+  if (scope !== NONE && !inScope(loaded, scope, facts)) return false;
+  return host === NONE || hostHolds(loaded, host, facts);
+}
+
 /** Whether a record of the host is in the rule's scope; NONE: zone-wide. */
 export function inScope(loaded: LoadedPlan, offset: number, facts: Facts): boolean {
   const { words } = loaded.plan;

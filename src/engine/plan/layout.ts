@@ -19,7 +19,7 @@ import {
 } from '../../base/vocabulary/vocabulary.ts';
 
 /** Raised whenever the layout or the meaning of a field changes; `sectionsOf` below has the versions before it, others are refused. */
-export const PLAN_VERSION = 6;
+export const PLAN_VERSION = 7;
 /**
  * The version of a plan without conditions and without what later versions have added: a plan is sealed in the oldest version
  * that has what it uses, so that nodes of earlier releases read it and its octets stay the same.
@@ -29,6 +29,8 @@ export const PLAIN_VERSION = 3;
 export const CONDITIONS_VERSION = 4;
 /** The version that added lists, headers rules and small fields. */
 export const LISTS_VERSION = 5;
+/** The version that added gateways. */
+export const GATEWAYS_VERSION = 6;
 /** `EPLN`, read as a little-endian number. */
 export const MAGIC = 0x4e4c5045;
 
@@ -136,7 +138,7 @@ export const META = {
   diskMaxGb: 22 + TYPES,
   diskTtlDays: 23 + TYPES,
   size: 24 + TYPES,
-  /** The first slot of `gateway`, whose rules lie before those of `waf`. In plans of version 6 alone, after the words of all plans. */
+  /** The first slot of `gateway`, whose rules lie before those of `waf`. From version 6 on alone, after the words of all plans. */
   gateways: 24 + TYPES,
 } as const;
 
@@ -179,6 +181,11 @@ export const MONITORED = 1 << 8;
 export const EJECTIONS = 1 << 9;
 /** Bit of `meta`'s `switches`: the plan has a field or type that version 5 added, which readers of an earlier release must refuse. */
 export const RECENT = 1 << 10;
+/**
+ * Bit of `meta`'s `switches`: rows of gateways have the words from GATEWAY_FIELDS.validation on, which version 7 added; readers of an
+ * earlier release must refuse such a plan.
+ */
+export const WIDE_GATEWAYS = 1 << 11;
 
 /** Nothing there: no filter, no tree, no posting. */
 export const NONE = 0xffffffff;
@@ -453,9 +460,23 @@ export const GATEWAY_FIELDS = {
   cors: 6,
   operations: 7,
   headers: 8,
+  /** These in plans with WIDE_GATEWAYS alone; NONE: none. */
+  validation: 9,
+  clients: 10,
 } as const;
 /** `require`: index in AUTH_REQUIREMENTS. `unknown`: from `unknownShift` on, index in UNKNOWN_OPERATION_MODES. */
 export const GATEWAY_OPTIONS = { require: 3, hide: 4, unknown: 24, unknownShift: 3 } as const;
+/**
+ * How a gateway validates bodies. `invalid`, `uninspected`: indexes in VALIDATION_MODES; `cap`: KiB. `bodies`: offset in `words` of a
+ * word for each operation, an offset of a row of BODY or NONE.
+ */
+export const VALIDATION = { invalid: 0, uninspected: 1, cap: 2, bodies: 3, size: 4 } as const;
+/**
+ * The body of an operation. `required`: 1 or 0. Then `count` rows of BODY_CONTENT: `type`, a media type or range in lower case, and
+ * `schema`, the JSON of a SchemaProgram; strings, an empty schema: every value is valid.
+ */
+export const BODY = { required: 0, count: 1, content: 2 } as const;
+export const BODY_CONTENT = { type: 0, schema: 1, size: 2 } as const;
 /** `place`: index in CREDENTIAL_PLACES; `name`: a string. */
 export const KEY_SOURCE = { place: 0, name: 1, size: 2 } as const;
 /** Offsets of counts and strings; of `methods` and `allowed` NONE if the customer lists none. `credentials`: 1 or 0; `maxAge` in seconds. */
@@ -553,7 +574,8 @@ export function absentSections(version: number): Readonly<Record<string, Uint8Ar
 
 /** The version that a plan is sealed in. */
 export function sealedVersion(plan: Plan): number {
-  if (plan.meta.length > META.size) return PLAN_VERSION;
+  if ((plan.meta[META.switches]! & WIDE_GATEWAYS) !== 0) return PLAN_VERSION;
+  if (plan.meta.length > META.size) return GATEWAYS_VERSION;
   if ((plan.meta[META.switches]! & RECENT) !== 0) return LISTS_VERSION;
   return plan.conditions.length === 0 ? PLAIN_VERSION : CONDITIONS_VERSION;
 }

@@ -2,6 +2,12 @@
 import type { CodeList } from './code.ts';
 
 export const REGISTRY_CODES = {
+  client_authority: {
+    severity: 'error',
+    meaning: '`ca_pem` of a gateway is no list of certificates of authorities that issue those of clients',
+    remedy:
+      'write the certificates of the authorities as PEM, with `CA:TRUE`, RSA from 2,048 bits, P-256, P-384, P-521 or Ed25519',
+  },
   duplicate_consumer: {
     severity: 'error',
     meaning: 'a token with this name would act as either of two consumers',
@@ -11,6 +17,11 @@ export const REGISTRY_CODES = {
     severity: 'error',
     meaning: 'two entries have the hash of one key, which would name two consumers',
     remedy: 'make a key for each with `edgeplan consumer-key`',
+  },
+  expired_authority: {
+    severity: 'warning',
+    meaning: 'an authority of client certificates of a gateway has expired, and nodes refuse what it issued',
+    remedy: 'remove it from `ca_pem`, or add the certificate that replaces it',
   },
   invalid_jwk: {
     severity: 'error',
@@ -46,7 +57,7 @@ export const REGISTRY_CODES = {
   private_key: {
     severity: 'error',
     meaning:
-      'the key of a token issuer has private or symmetric parts, with which every reader of the file could sign tokens',
+      'the key of a token issuer has private or symmetric parts, with which every reader of the file could sign tokens, or `ca_pem` has a private key',
     remedy: 'write the public key alone, and replace the private one, which was disclosed',
   },
   quota_not_counted: {

@@ -185,7 +185,12 @@ function arrivedOn(
 ): Incoming<ClientRequest> | null {
   const { listener, trusted } = options;
   const facts = servedBy(sessions, message)?.arrival;
-  if (facts !== undefined) return incomingOf(message, { listener, facts, proceed, last: nothing, trusted });
+  const renew = (): void => {
+    const { session } = message.stream;
+    if (session !== undefined) leave(session as ServerHttp2Session);
+  };
+  if (facts !== undefined)
+    return incomingOf(message, { listener, facts, proceed, last: nothing, renew, trusted });
   message.stream.destroy();
   return null;
 }

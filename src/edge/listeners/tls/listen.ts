@@ -12,6 +12,7 @@ import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
 import { sha256Hex } from '../../../base/platform/cryptography.ts';
 import { type ClientHello, ja4, readClientHello } from '../../../engine/classification/ja4.ts';
 import { plainHttpAnswer } from '../../answers/pages.ts';
+import { certificateOf } from '../../credentials/client-certificates.ts';
 import type { Plans } from '../../following/served-domain.ts';
 import type { ListenPlace } from '../../handover/sockets.ts';
 import { HELLO_MS, MAX_HELLO_OCTETS, MAX_HELLO_RECORD_OCTETS, MAX_TLS12_NAMES } from '../../proxy/limits.ts';
@@ -27,15 +28,16 @@ import { createHttp2Front } from './http2.ts';
 // TLS servers that do not listen themselves. In: connections whose ClientHello was read, with the certificate for its name.
 // Out: established connections. Clients of TLS 1.3 have one server. Those of TLS 1.2 have one for each name, with ticket keys
 // of its own: a session must not be resumed under another name than its own (RFC 6066 §3), and OpenSSL does not compare them.
-// In TLS 1.3 the name of each handshake counts, resumed or not (RFC 8446 §4.2.11).
+// In TLS 1.3 the name of each handshake counts, resumed or not (RFC 8446 §4.2.11). Clients that are asked for a certificate have
+// a server without tickets: a resumed session has the certificate of an earlier handshake, whose name may have been another.
 
 export interface TlsServersOptions {
   /** The 48 octets that encrypt session tickets, shared by the processes of a node; `null`: random ones. */
   readonly ticketKeys: Buffer | null;
   /** The pair for a name that a client sent. */
   readonly certificateOf: (sent: string) => CertificatePair | HandshakeRefusal;
-  /** Called with each established connection. */
-  readonly onSecure: (socket: TLSSocket) => void;
+  /** Called with each established connection, and whether its client was asked for a certificate. */
+  readonly onSecure: (socket: TLSSocket, isAsked: boolean) => void;
 }
 
 export interface Handshake {
@@ -45,6 +47,8 @@ export interface Handshake {
   readonly pair: CertificatePair;
   /** Whether the client offers TLS 1.3. */
   readonly version13: boolean;
+  /** Whether the client is asked for a certificate. */
+  readonly asks: boolean;
 }
 
 export interface TlsServers {
@@ -83,13 +87,23 @@ const SECURE = {
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 } as const;
 
+/** The settings of handshakes that ask for a certificate: any one is taken, and judged at each request. */
+const ASKING = {
+  requestCert: true,
+  rejectUnauthorized: false,
+  secureOptions: SECURE.secureOptions | constants.SSL_OP_NO_TICKET,
+} as const;
+
 function createTlsServers(options: TlsServersOptions): TlsServers {
   const main = createNamed(options, 'TLSv1.3', options.ticketKeys);
   const master = main.server.getTicketKeys();
   /** By the name; empty: clients without one. An evicted server is made again with the same ticket keys. */
   const older = new LRUCache<string, NamedServer>({ max: MAX_TLS12_NAMES });
 
-  function serverFor({ serverName, version13 }: Handshake): NamedServer {
+  const asking = createNamed(options, 'TLSv1.2', null, ASKING);
+
+  function serverFor({ serverName, version13, asks }: Handshake): NamedServer {
+    if (asks) return asking;
     if (version13) return main;
     const name = serverName ?? '';
     const found = older.get(name) ?? createNamed(options, 'TLSv1.2', ticketKeysOf(master, name));
@@ -116,9 +130,11 @@ function createNamed(
   { certificateOf, onSecure }: TlsServersOptions,
   minVersion: SecureVersion,
   ticketKeys: Buffer | null,
+  asking: typeof ASKING | null = null,
 ): NamedServer {
   const server = createServer({
     ...SECURE,
+    ...asking,
     minVersion,
     ALPNProtocols: ['h2', 'http/1.1'],
     handshakeTimeout: HELLO_MS,
@@ -130,7 +146,7 @@ function createNamed(
     },
   });
   server.on('tlsClientError', (_error, socket: TLSSocket) => socket.destroy());
-  server.on('secureConnection', onSecure);
+  server.on('secureConnection', (socket) => onSecure(socket, asking !== null));
   return { server, unnamed: null };
 }
 
@@ -262,12 +278,15 @@ export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acce
   const servers = createTlsServers({
     ticketKeys: options.ticketKeys,
     certificateOf: (sent) => certificateFor(options, sent, nameOf(sent)),
-    onSecure(socket) {
+    onSecure(socket, isAsked) {
       const arrival = handshakes.get(endsOf(socket));
       // The certificate was chosen by the name in the ClientHello, which must be the name that TLS itself has read.
       if (arrival === undefined || !isAsRead(socket, arrival.serverName)) return void socket.destroy();
       const front = socket.alpnProtocol === 'h2' ? http2 : http1;
-      front.take(socket, arrival);
+      front.take(
+        socket,
+        isAsked ? { ...arrival, certificate: certificateOf(socket.getPeerCertificate(true)) } : arrival,
+      );
     },
   });
 
@@ -295,8 +314,9 @@ export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acce
           options.onRefused?.(pair, hello.serverName);
           return void socket.end(UNRECOGNIZED_NAME, () => socket.destroy());
         }
-        register(socket, { peer, serverName, ja4: ja4(hello, sha256Hex) });
-        servers.shake(socket, { serverName, pair, version13: hello.supportedVersions.includes(TLS_1_3) });
+        register(socket, { peer, serverName, ja4: ja4(hello, sha256Hex), certificate: null });
+        const version13 = hello.supportedVersions.includes(TLS_1_3);
+        servers.shake(socket, { serverName, pair, version13, asks: asksOf(options, serverName) });
       });
     },
     retire() {
@@ -350,6 +370,12 @@ function certificateFor(
   if (owner === null) return 'unknown';
   if (owner === 'refused') return 'suspended';
   return certificates.find(name, owner.name) ?? 'no_certificate';
+}
+
+/** Whether a gateway of a name takes client certificates. On other names browsers would ask their users for one. */
+function asksOf({ plans }: TlsOptions, name: string | null): boolean {
+  const owner = name === null ? null : plans.find(name);
+  return owner !== null && owner !== 'refused' && owner.evaluator.wantsCertificate(name!);
 }
 
 const facts: HostFacts = { host: '', port: -1, literal: false };

@@ -134,6 +134,7 @@ function incomingOf(message: FetchMessage): Incoming<FetchMessage> {
     message,
     visitor: { ip, peer: ip, scheme, port, trusted, hops: [], serverName: null },
     ja4: null,
+    certificate: null,
     knownFacts: facts,
     proceed: nothing,
     last: nothing,

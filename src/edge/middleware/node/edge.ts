@@ -8,10 +8,11 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
 import { checkOptions, FLAG, FUNCTION, type OptionKinds } from '../../../base/diagnostics/options.ts';
 import type { ClientRequest, ClientResponse } from '../../../base/http/client-messages.ts';
-import { sha256 } from '../../../base/platform/cryptography.ts';
+import { isSignedBy, sha256 } from '../../../base/platform/cryptography.ts';
 import type { WatchedFile } from '../../../base/platform/watched-file.ts';
 import { createChallenges } from '../../answers/challenge/challenge.ts';
 import type { Secrets } from '../../answers/challenge/keys.ts';
+import { createCertificateVerifier } from '../../credentials/client-certificates.ts';
 import { createCredentialVerifier } from '../../credentials/verify.ts';
 import { createUnserved } from '../../decide/unserved.ts';
 import { createDecisionReporter, type DecisionReporter, type EdgeVerdict } from '../../decide/verdict.ts';
@@ -158,7 +159,7 @@ export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdg
     // Each refusal goes to `onRefusal`.
     onUnserved: () => undefined,
   });
-  const credentials = createCredentialVerifier(sha256);
+  const credentials = createCredentialVerifier(sha256, createCertificateVerifier(isSignedBy));
   const services = { plans: plans.table, challenges, credentials, classifier, unserved };
   const judge = createJudge({ services, reporter: telling, trusted, options });
 

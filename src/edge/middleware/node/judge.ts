@@ -1,6 +1,8 @@
 /** Decides one request in front of an application: answers it, or prepares it for the application. */
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import type { ClientRequest, ClientResponse } from '../../../base/http/client-messages.ts';
 import { type EdgeAnswer, endToEnd } from '../../../base/http/header-fields.ts';
 import type { HeaderChange } from '../../../engine/evaluator/index.ts';
@@ -23,6 +25,7 @@ import {
   requestChanges,
   responseChanges,
 } from '../../answers/header-changes.ts';
+import { type ClientCertificate, certificateOf } from '../../credentials/client-certificates.ts';
 import { decideRequest, STAGES, UPGRADE_STAGES } from '../../decide/decide.ts';
 import type { Exchange } from '../../decide/exchange.ts';
 import {
@@ -359,8 +362,23 @@ function incomingOf(
     trusted,
   });
   const knownFacts = options.facts?.(message);
-  const request = { message, visitor, ja4: null, proceed: nothing, last: nothing };
+  const certificate = visitor.trusted ? null : certificateOn(message);
+  const request = { message, visitor, ja4: null, certificate, proceed: nothing, last: nothing };
   return knownFacts === undefined ? request : { ...request, knownFacts };
+}
+
+/** By connection: what it proves is cached by the object. */
+const certificates = new WeakMap<object, ClientCertificate>();
+
+/** What the client has sent to the application's TLS server, whose `requestCert` asks for it; `null`: it is none of TLS. */
+function certificateOn(message: ClientRequest): ClientCertificate | null {
+  const socket = message.socket as TLSSocket | Socket;
+  if (!('getPeerCertificate' in socket)) return null;
+  // Each request of HTTP/2 has a socket object of its own.
+  const connection = ('stream' in message ? message.stream.session : undefined) ?? socket;
+  const known = certificates.get(connection) ?? certificateOf(socket.getPeerCertificate(true));
+  certificates.set(connection, known);
+  return known;
 }
 
 function nothing(): void {}

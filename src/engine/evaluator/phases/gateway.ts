@@ -24,6 +24,7 @@ import {
 } from '../gateways.ts';
 import { addRows, createSection } from '../header-changes.ts';
 import { hideKeys } from '../hidden-keys.ts';
+import { hostMatches } from '../predicates.ts';
 import {
   acts,
   type Context,
@@ -78,7 +79,16 @@ export function wantedCredentials(context: Context): CredentialsWanted | null {
   const own = gatewayAt(context, chosen);
   if (own.kinds.length === 0 || isAnsweredAnyway(own, context.facts)) return null;
   const issuers = own.issuers.flatMap((name) => registry.issuer(name) ?? []);
-  return { apiKeySources: own.sources, issuers, registry };
+  return { apiKeySources: own.sources, issuers, clients: own.clients, require: own.require, registry };
+}
+
+/** Whether a gateway of the host of the facts takes client certificates, on any of its paths. */
+export function takesCertificates(context: Context): boolean {
+  const { facts, loaded } = context;
+  for (let slot = phaseStart(context, GATEWAY); slot < phaseStart(context, GATEWAY + 1); slot++) {
+    if (gatewayAt(context, slot).clients !== null && hostMatches(loaded, slot, facts)) return true;
+  }
+  return false;
 }
 
 /** The query parameters and cookies in which gateways of the plan take API keys or tokens. */

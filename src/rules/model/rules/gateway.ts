@@ -13,6 +13,7 @@ import {
 } from '../../../base/vocabulary/limits.ts';
 import {
   AUTH_REQUIREMENTS,
+  CREDENTIAL_KINDS,
   CREDENTIAL_PLACES,
   HEADER_OPS,
   UNKNOWN_OPERATION_MODES,
@@ -21,8 +22,10 @@ import { hostRule, type RuleOf } from '../common.ts';
 import { judgeCookieName, judgeHeaderName, warnMethodCase } from '../conditions.ts';
 import { checked, filledText, flag, list, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues, type Stored } from '../form.ts';
+import { authorityTimes, EXAMPLE_AUTHORITY, MTLS_FIELDS } from '../gateway/client-certificates.ts';
 import { CORS_FIELDS, coversAuthorization, starsOfCors } from '../gateway/cors.ts';
 import { distinctOperations, neededFields, OPERATION_FIELDS } from '../gateway/operations.ts';
+import { VALIDATION_FIELDS } from '../gateway/validation.ts';
 import { parseHeaderValue } from '../header-values.ts';
 import { judgeCredentialHeader, registryName } from '../registry/names.ts';
 import type { Problem } from '../report.ts';
@@ -83,6 +86,13 @@ const AUTH_FIELDS = {
     .optional()
     .describe('JSON Web Tokens (RFC 7519)')
     .meta({ examples: [{ issuers: ['login'] }] }),
+  mtls: z
+    .strictObject(MTLS_FIELDS)
+    .optional()
+    .describe(
+      'certificates of clients (RFC 8446 §4.4.2), which nodes and the middleware for Node ask for on the hosts of the gateway; where another server ends TLS, no request has one',
+    )
+    .meta({ examples: [{ ca_pem: EXAMPLE_AUTHORITY }] }),
 };
 
 const CHANGE_NAMES = Object.keys(CHANGES);
@@ -129,6 +139,11 @@ const FIELDS = {
       'what pages of other origins may do (Fetch standard, CORS protocol); absent: preflights are ordinary requests',
     )
     .meta({ examples: [{ allow_origins: ['https://app.example.com'] }] }),
+  validation: z
+    .strictObject(VALIDATION_FIELDS)
+    .optional()
+    .describe('how bodies are compared with `body` of their operations; absent: they are not')
+    .meta({ examples: [{ on_invalid: 'log' }] }),
   upstream_headers: z
     .strictObject(CHANGES)
     .optional()
@@ -158,9 +173,9 @@ function judgeBasePath(path: string): Problem | null {
 
 /** Demands a kind of credentials where some are required. */
 const credentials = crossCheck<Pick<OwnValues, 'auth'>>(['auth'], ({ auth }, scope) => {
-  if (auth.require === 'none' || auth.api_key !== undefined || auth.jwt !== undefined) return;
+  if (auth.require === 'none' || CREDENTIAL_KINDS.some((kind) => auth[kind] !== undefined)) return;
   const message = 'requires credentials and takes none';
-  const remedy = 'add `api_key` or `jwt`, or write `require: none`';
+  const remedy = 'add `api_key`, `jwt` or `mtls`, or write `require: none`';
   scope.error(['auth'], { code: 'missing_field', message, found: null, remedy });
 });
 
@@ -252,13 +267,16 @@ export const gatewayForm = hostRule({
     api_key: Object.keys(API_KEY),
     sources: Object.keys(KEY_SOURCE),
     jwt: Object.keys(JWT),
+    mtls: Object.keys(MTLS_FIELDS),
     operations: Object.keys(OPERATION_FIELDS),
     cors: Object.keys(CORS_FIELDS),
+    validation: Object.keys(VALIDATION_FIELDS),
     upstream_headers: CHANGE_NAMES,
   },
   checks: [
     credentials,
     sources,
+    authorityTimes,
     distinctOperations,
     neededFields,
     methodCases,

@@ -4,6 +4,7 @@ import type { PlanSink } from '../../../../src/edge/following/plan-table.ts';
 import { compileEdge } from '../../../../src/edge/middleware/node/edge-input.ts';
 import { blindRules, MAX_BLIND_RULES, warnOfBlindRules } from '../../../../src/edge/node/plan-source.ts';
 import { seal } from '../../../../src/engine/plan/seal.ts';
+import { EXAMPLE_AUTHORITY } from '../../../../src/rules/model/gateway/client-certificates.ts';
 
 function sealed(...rules: readonly string[]): Uint8Array {
   const text = [
@@ -29,6 +30,7 @@ const HIDING = gateway(', api_key: { sources: [{ in: header, name: X-Api-Key }] 
 const STATING = gateway(" }, upstream_headers: { set: { X-Consumer: '${consumer}' } }");
 const SHARED = gateway(' }, cors: { allow_origins: [https://app.example.com] }');
 const OPEN_HANDED = gateway(', api_key: { sources: [{ in: header, name: X-Api-Key }], hide: false } }');
+const MTLS = gateway(`, mtls: { ca_pem: ${JSON.stringify(EXAMPLE_AUTHORITY)} } }`);
 const NOTHING = { signatures: false, countries: false };
 const ALL = { signatures: true, countries: true };
 
@@ -59,6 +61,12 @@ describe('the blind rules of a plan', () => {
       { ...ALL, atDoors: true },
       /^headers\/hsts: .*gRPC door alone.*configuration of the proxy/,
     ],
+    [
+      'client certificates at the doors of an agent',
+      MTLS,
+      { ...ALL, atDoors: true },
+      /^gateway\/api: TLS .*no request has a client certificate.*node$/,
+    ],
     ['a JA4H filter', JA4H, ALL, /^fingerprint\/odd: .*`match_ja4h` matches nobody.*match_ja4/],
   ])('name %s with the remedy', (_name, rule, known, sentence) => {
     expect(blindRules(sealed(rule), known)).toEqual([expect.stringMatching(sentence)]);
@@ -81,6 +89,7 @@ describe('the blind rules of a plan', () => {
     ],
     ['a headers rule at a node', HEADERS, ALL],
     ['a gateway at a node', HIDING, ALL],
+    ['client certificates at a node', MTLS, ALL],
     ['a gateway that changes no header', OPEN_HANDED, { ...ALL, atDoors: true }],
     ['a JA4 filter', '{ key: known, type: fingerprint, action: drop, match_ja4: [t13*] }', NOTHING],
     ['a disabled rule', '{ key: off, type: waf, enabled: false }', NOTHING],
