@@ -21,8 +21,15 @@ import { hostRule, type RuleOf } from '../common.ts';
 import { judgeCookieName, judgeHeaderName, warnMethodCase } from '../conditions.ts';
 import { checked, filledText, flag, list, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues, type Stored } from '../form.ts';
+import { bodySchemas } from '../gateway/bodies.ts';
 import { CORS_FIELDS, coversAuthorization, starsOfCors } from '../gateway/cors.ts';
-import { distinctOperations, neededFields, OPERATION_FIELDS } from '../gateway/operations.ts';
+import {
+  BODY_CONTENT_FIELDS,
+  BODY_FIELDS,
+  distinctOperations,
+  neededFields,
+  OPERATION_FIELDS,
+} from '../gateway/operations.ts';
 import { VALIDATION_FIELDS } from '../gateway/validation.ts';
 import { parseHeaderValue } from '../header-values.ts';
 import { judgeCredentialHeader, registryName } from '../registry/names.ts';
@@ -259,6 +266,8 @@ export const gatewayForm = hostRule({
     sources: Object.keys(KEY_SOURCE),
     jwt: Object.keys(JWT),
     operations: Object.keys(OPERATION_FIELDS),
+    body: Object.keys(BODY_FIELDS),
+    content: Object.keys(BODY_CONTENT_FIELDS),
     cors: Object.keys(CORS_FIELDS),
     validation: Object.keys(VALIDATION_FIELDS),
     upstream_headers: CHANGE_NAMES,
@@ -271,6 +280,7 @@ export const gatewayForm = hostRule({
     methodCases,
     starsOfCors,
     coversAuthorization,
+    bodySchemas,
     upstream,
   ],
 });
