@@ -132,6 +132,8 @@ function contentOf(content: readonly LoadedContent[], field: string | null): Loa
   const ranges = [type, `${type.slice(0, type.indexOf('/'))}/*`, '*/*'];
   const found = ranges.flatMap((range) => content.find((one) => one.type === range) ?? [])[0] ?? null;
   const charsets = [...parameters.matchAll(CHARSET)].map(([, charset]) => charset);
-  const isRead = found?.validator == null || charsets.every((one) => one === 'utf-8' || one === 'utf8');
+  // A comma may begin a second field, which origins may read.
+  const isUtf8 = !parameters.includes(',') && charsets.every((one) => one === 'utf-8' || one === 'utf8');
+  const isRead = found?.validator == null || isUtf8;
   return isRead ? found : null;
 }

@@ -95,7 +95,9 @@ export function countOnce(context: Context, run: Run, slot: number, { window, ke
 /** Stores the state of the usage plan, which the response states whatever answers the request. */
 export function noteState(context: Context, run: Run, place: Place, verdict: GatewayVerdict): void {
   const result = context.memo.rates.get(place.slot);
-  if (result === undefined || (verdict.reason !== 'admitted' && verdict.reason !== 'throttled')) return;
+  // A request whose body is refused has counted, too.
+  const hasCounted = verdict.body !== null || verdict.reason === 'admitted' || verdict.reason === 'throttled';
+  if (result === undefined || !hasCounted) return;
   const { window } = throttleOf(context, place, verdict)!;
   const windowSec = window.windowMs / 1000;
   const { breached, retryAfter } = result;
