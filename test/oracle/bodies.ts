@@ -39,7 +39,9 @@ export function bodyFault(
   const octets = octetsOf(request.body);
   const unread = isUnread(request);
   if (!unread && (octets === null || (octets.length === 0 && request.bodyTruncated !== true)))
-    return body.required === true ? invalid('is missing') : null;
+    return body.required === true && !isUnread({ ...request, body: undefined })
+      ? invalid('is missing')
+      : null;
   const entry = entryFor(body.content, headerValues(request.headers, 'content-type')[0]?.text ?? '');
   if (entry === undefined) return fault('content_type', on_invalid);
   if (unread || typeof request.bodyError === 'string') return fault('body_uninspected', on_uninspected);

@@ -9,7 +9,7 @@ import { VALIDATION_MODES, type ValidationMode } from '../../base/vocabulary/voc
 import { BODY, BODY_CONTENT, NONE, PATTERN, VALIDATION } from '../plan/layout.ts';
 import { type Facts, headerOf } from './facts.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
-import { bodyOf } from './request.ts';
+import { announcesBody, bodyOf } from './request.ts';
 
 /** How a gateway compares bodies. */
 export interface LoadedValidation {
@@ -107,7 +107,10 @@ export function findingOf(
     uninspected === 'pass' ? null : { reason, blocks: uninspected === 'block', errors: [], types: [] };
   const body = bodyOf(request);
   if (body === null || (body.length === 0 && request.bodyTruncated !== true))
-    return required ? refuse([{ pointer: '#', detail: 'is missing' }]) : null;
+    // A proxy that passes no bodies on gives `null`, which is no mistake of the client.
+    return required && !announcesBody(request.headers)
+      ? refuse([{ pointer: '#', detail: 'is missing' }])
+      : null;
   const found = contentOf(content, headerOf(request, 'content-type'));
   if (found === null) return refuse([], 'content_type');
   if (body === 'unread' || typeof request.bodyError === 'string') return leave('body_uninspected');

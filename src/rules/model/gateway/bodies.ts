@@ -3,12 +3,14 @@ import { compileSchema, type PlacePattern } from '../../../base/json-schema/comp
 import { rewritePattern } from '../../../base/json-schema/ecma-pattern.ts';
 import {
   MAX_BODY_SCHEMA,
+  MAX_BODY_SCHEMA_DEPTH,
   MAX_GATEWAY_SCHEMAS,
   MAX_SCHEMA_PATTERNS,
   MAX_SCHEMA_TABLES,
 } from '../../../base/vocabulary/limits.ts';
 import { crossCheck, type FormScope } from '../form.ts';
 import { schemaPatternOctets } from '../pattern.ts';
+import type { Problem } from '../report.ts';
 import type { GatewayOperation } from './operations.ts';
 
 /** Whether bodies of a media type are JSON (RFC 8259 §11, RFC 6839 §3.1). */
@@ -53,18 +55,9 @@ export const bodySchemas = crossCheck<BodyValues>(['operations'], ({ operations 
       if (scope.full()) return;
       const path = ['operations', index, 'body', 'content', place, 'schema'];
       const text = JSON.stringify(schema);
-      if (!isJsonType(type)) {
-        const message = 'is of a type that is not read: values are compared of types of JSON alone';
-        scope.error(path, { code: 'body_schema', message, found: null, remedy: 'remove it' });
-      } else if (text.length > MAX_BODY_SCHEMA) {
-        const message = `must be at most ${MAX_BODY_SCHEMA} characters of JSON`;
-        scope.error(path, {
-          code: 'body_schema',
-          message,
-          found: `${text.length}`,
-          remedy: 'leave parts of it out',
-        });
-      } else if (!known.has(text)) {
+      const problem = outerProblem(type, schema, text.length);
+      if (problem !== null) scope.error(path, { code: 'body_schema', ...problem });
+      else if (!known.has(text)) {
         known.add(text);
         total += text.length;
         reportSchema(schema, path, { scope, placePattern });
@@ -76,6 +69,24 @@ export const bodySchemas = crossCheck<BodyValues>(['operations'], ({ operations 
   const remedy = 'divide the operations among several gateways';
   scope.error(['operations'], { code: 'body_schema', message, found: `${total}`, remedy });
 });
+
+/** The problem of a schema before it is read; `null`: it has none. */
+function outerProblem(type: string, schema: unknown, length: number): Omit<Problem, 'code'> | null {
+  if (!isJsonType(type)) {
+    const message = 'is of a type that is not read: values are compared of types of JSON alone';
+    return { message, found: null, remedy: 'remove it' };
+  }
+  const remedy = 'leave parts of it out';
+  if (length > MAX_BODY_SCHEMA)
+    return { message: `must be at most ${MAX_BODY_SCHEMA} characters of JSON`, found: `${length}`, remedy };
+  if (!isDeeper(schema, MAX_BODY_SCHEMA_DEPTH)) return null;
+  return { message: `must be nested at most ${MAX_BODY_SCHEMA_DEPTH} deep`, found: null, remedy };
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
+}
 
 function reportSchema(
   schema: unknown,
