@@ -6,7 +6,7 @@ import type { Random } from './generate-random.ts';
 const SCHEMA = {
   type: 'object',
   required: ['a', 'é/~'],
-  properties: { a: { type: 'integer' }, 'é/~': { type: ['string', 'null'] } },
+  properties: { a: { type: 'integer' }, 'é/~': { type: ['null', 'string'] } },
   additionalProperties: false,
 };
 

@@ -59,7 +59,7 @@ const NO_TYPE: Problem = {
 };
 
 /** A type and a subtype, or a star (RFC 9110 §8.3.1). */
-const MEDIA_RANGE = /^[a-z0-9!#$&^_.+-]+\/(?:\*|[a-z0-9!#$&^_.+-]+)$/i;
+export const MEDIA_RANGE = /^[a-z0-9!#$&^_.+-]+\/(?:\*|[a-z0-9!#$&^_.+-]+)$/i;
 
 /** The problem of a media range without parameters (RFC 9110 §12.5.1); `null`: it has none. */
 function judgeMediaRange(range: string): Problem | null {
