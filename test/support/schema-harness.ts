@@ -1,7 +1,8 @@
 /** Compiles schemas with patterns of their own and compares values with them, as a plan does. */
-import { compileSchema, type SchemaProblem } from '../../src/base/json-schema/compile-schema.ts';
+import { compileSchema } from '../../src/base/json-schema/compile-schema.ts';
 import { rewritePattern } from '../../src/base/json-schema/ecma-pattern.ts';
 import { readValue } from '../../src/base/json-schema/read-value.ts';
+import type { SchemaProblem } from '../../src/base/json-schema/references.ts';
 import { openProgram, type Validity } from '../../src/base/json-schema/validate.ts';
 import { buildDfa } from '../../src/base/regex/dfa.ts';
 import { parsePattern } from '../../src/base/regex/regex.ts';

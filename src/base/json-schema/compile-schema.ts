@@ -11,17 +11,12 @@ import {
   valueFrom,
   valueKey,
 } from './program.ts';
-import { createReferences, type SchemaReferences } from './references.ts';
-
-/** Path from the root of a schema. */
-export type SchemaPath = readonly (string | number)[];
-
-/** A mistake in a schema, or what is not supported. */
-export interface SchemaProblem {
-  readonly path: SchemaPath;
-  readonly message: string;
-  readonly remedy?: string;
-}
+import {
+  createReferences,
+  type SchemaPath,
+  type SchemaProblem,
+  type SchemaReferences,
+} from './references.ts';
 
 /** A program, or all problems of the schema. */
 export type CompiledSchema =
@@ -227,8 +222,8 @@ function keyOf(value: unknown): string {
 }
 
 function typeSteps(value: unknown): readonly SchemaStep[] | null {
-  const kinds: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const bits = kinds.map((kind) => VALUE_KINDS.findIndex((one) => one === kind));
+  const names: readonly string[] = VALUE_KINDS;
+  const bits = (Array.isArray(value) ? value : [value]).map((kind) => names.indexOf(kind));
   if (bits.length === 0 || bits.includes(-1)) return null;
   return [['type', bits.reduce((mask, bit) => mask | (1 << bit), 0)]];
 }

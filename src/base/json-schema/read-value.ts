@@ -19,7 +19,7 @@ export type JsonValue =
 export const MAX_VALUE_DEPTH = 32;
 
 /** A value, or why there is none. */
-export type ReadValue =
+export type JsonReading =
   | { readonly ok: true; readonly value: JsonValue }
   | {
       readonly ok: false;
@@ -37,7 +37,7 @@ interface Reader {
 }
 
 /** Reads one value. Never throws. */
-export function readValue(octets: Uint8Array): ReadValue {
+export function readValue(octets: Uint8Array): JsonReading {
   const text = decodeUtf8(octets);
   if (text === null) return { ok: false, isBeyond: false, detail: 'must be valid UTF-8' };
   const reader: Reader = { text, at: 0, depth: 0, error: null };

@@ -2,7 +2,15 @@
  * What `$ref` of a schema refers to: its root, JSON pointers into it (RFC 6901), and names of `$anchor` and `$dynamicAnchor`. Documents
  * elsewhere are never fetched.
  */
-import type { SchemaPath, SchemaProblem } from './compile-schema.ts';
+/** Path from the root of a schema. */
+export type SchemaPath = readonly (string | number)[];
+
+/** A mistake in a schema, or what is not supported. */
+export interface SchemaProblem {
+  readonly path: SchemaPath;
+  readonly message: string;
+  readonly remedy?: string;
+}
 
 /** A schema inside another one. */
 export interface LocatedSchema {

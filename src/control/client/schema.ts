@@ -6218,6 +6218,20 @@ export interface components {
                  * @enum {string}
                  */
                 readonly auth?: "required" | "none";
+                /** @description the bodies of its requests, which gateways with `validation` compare; absent: any */
+                readonly body?: {
+                    /** @description whether requests must have a body; default: false */
+                    readonly required?: boolean;
+                    /** @description the media types that bodies may have; the most exact one that matches has the schema */
+                    readonly content: readonly {
+                        /** @description media type without parameters, such as `application/json`; also `text/*` and `*\/*` */
+                        readonly type: string;
+                        /** @description JSON Schema (2020-12) of the value, of types of JSON alone; `$ref` refers to what is in it, and `format` asserts nothing */
+                        readonly schema?: {
+                            readonly [key: string]: unknown;
+                        };
+                    }[];
+                };
                 /**
                  * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                  * @enum {string}
@@ -6307,6 +6321,20 @@ export interface components {
                  * @enum {string}
                  */
                 readonly auth?: "required" | "none";
+                /** @description the bodies of its requests, which gateways with `validation` compare; absent: any */
+                readonly body?: {
+                    /** @description whether requests must have a body; default: false */
+                    readonly required?: boolean;
+                    /** @description the media types that bodies may have; the most exact one that matches has the schema */
+                    readonly content: readonly {
+                        /** @description media type without parameters, such as `application/json`; also `text/*` and `*\/*` */
+                        readonly type: string;
+                        /** @description JSON Schema (2020-12) of the value, of types of JSON alone; `$ref` refers to what is in it, and `format` asserts nothing */
+                        readonly schema?: {
+                            readonly [key: string]: unknown;
+                        };
+                    }[];
+                };
                 /**
                  * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                  * @enum {string}
@@ -6334,6 +6362,21 @@ export interface components {
                 readonly allow_credentials: boolean;
                 /** @description seconds for which browsers store the answer to a preflight */
                 readonly max_age_sec: number;
+            };
+            /** @description how bodies are compared with `body` of their operations; absent: they are not */
+            readonly validation?: {
+                /**
+                 * @description bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies
+                 * @enum {string}
+                 */
+                readonly on_invalid: "block" | "log" | "pass";
+                /**
+                 * @description bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log
+                 * @enum {string}
+                 */
+                readonly on_uninspected: "block" | "log" | "pass";
+                /** @description size, in KiB, up to which bodies are read */
+                readonly body_cap_kb: number;
             };
             /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it, and replace the visitor's field also under `add` */
             readonly upstream_headers?: {
@@ -6460,6 +6503,20 @@ export interface components {
                  * @enum {string}
                  */
                 readonly auth?: "required" | "none";
+                /** @description the bodies of its requests, which gateways with `validation` compare; absent: any */
+                readonly body?: {
+                    /** @description whether requests must have a body; default: false */
+                    readonly required?: boolean;
+                    /** @description the media types that bodies may have; the most exact one that matches has the schema */
+                    readonly content: readonly {
+                        /** @description media type without parameters, such as `application/json`; also `text/*` and `*\/*` */
+                        readonly type: string;
+                        /** @description JSON Schema (2020-12) of the value, of types of JSON alone; `$ref` refers to what is in it, and `format` asserts nothing */
+                        readonly schema?: {
+                            readonly [key: string]: unknown;
+                        };
+                    }[];
+                };
                 /**
                  * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                  * @enum {string}
@@ -6494,6 +6551,26 @@ export interface components {
                  * @default 600
                  */
                 readonly max_age_sec?: number;
+            };
+            /** @description how bodies are compared with `body` of their operations; absent: they are not */
+            readonly validation?: {
+                /**
+                 * @description bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies
+                 * @default block
+                 * @enum {string}
+                 */
+                readonly on_invalid?: "block" | "log" | "pass";
+                /**
+                 * @description bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log
+                 * @default block
+                 * @enum {string}
+                 */
+                readonly on_uninspected?: "block" | "log" | "pass";
+                /**
+                 * @description size, in KiB, up to which bodies are read
+                 * @default 128
+                 */
+                readonly body_cap_kb?: number;
             };
             /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it, and replace the visitor's field also under `add` */
             readonly upstream_headers?: {
@@ -6587,6 +6664,20 @@ export interface components {
                  * @enum {string}
                  */
                 readonly auth?: "required" | "none";
+                /** @description the bodies of its requests, which gateways with `validation` compare; absent: any */
+                readonly body?: {
+                    /** @description whether requests must have a body; default: false */
+                    readonly required?: boolean;
+                    /** @description the media types that bodies may have; the most exact one that matches has the schema */
+                    readonly content: readonly {
+                        /** @description media type without parameters, such as `application/json`; also `text/*` and `*\/*` */
+                        readonly type: string;
+                        /** @description JSON Schema (2020-12) of the value, of types of JSON alone; `$ref` refers to what is in it, and `format` asserts nothing */
+                        readonly schema?: {
+                            readonly [key: string]: unknown;
+                        };
+                    }[];
+                };
                 /**
                  * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                  * @enum {string}
@@ -6615,6 +6706,21 @@ export interface components {
                 /** @description seconds for which browsers store the answer to a preflight */
                 readonly max_age_sec?: number;
             } | null;
+            /** @description how bodies are compared with `body` of their operations; absent: they are not */
+            readonly validation?: {
+                /**
+                 * @description bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies
+                 * @enum {string}
+                 */
+                readonly on_invalid?: "block" | "log" | "pass";
+                /**
+                 * @description bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log
+                 * @enum {string}
+                 */
+                readonly on_uninspected?: "block" | "log" | "pass";
+                /** @description size, in KiB, up to which bodies are read */
+                readonly body_cap_kb?: number;
+            };
             /** @description changes of the request that the origin gets, as `request` of headers rules; `${consumer}` and `${claim(<name>)}` insert who sends it, and replace the visitor's field also under `add` */
             readonly upstream_headers?: {
                 /** @description fields that replace those of the same name: values by name. `${client_ip}`, `${client_country}`, `${host}`, `${scheme}`, `${method}`, `${request_id}`, `${ja4}`, `${bot_kind}` and `${tag(<rule>)}` insert facts of the request, `$$` is a literal `$`; a value with an unknown fact removes the field */
@@ -18119,6 +18225,20 @@ export interface operations {
                          * @enum {string}
                          */
                         readonly auth?: "required" | "none";
+                        /** @description the bodies of its requests, which gateways with `validation` compare; absent: any */
+                        readonly body?: {
+                            /** @description whether requests must have a body; default: false */
+                            readonly required?: boolean;
+                            /** @description the media types that bodies may have; the most exact one that matches has the schema */
+                            readonly content: readonly {
+                                /** @description media type without parameters, such as `application/json`; also `text/*` and `*\/*` */
+                                readonly type: string;
+                                /** @description JSON Schema (2020-12) of the value, of types of JSON alone; `$ref` refers to what is in it, and `format` asserts nothing */
+                                readonly schema?: {
+                                    readonly [key: string]: unknown;
+                                };
+                            }[];
+                        };
                         /**
                          * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                          * @enum {string}
@@ -18192,6 +18312,20 @@ export interface operations {
                          * @enum {string}
                          */
                         readonly auth?: "required" | "none";
+                        /** @description the bodies of its requests, which gateways with `validation` compare; absent: any */
+                        readonly body?: {
+                            /** @description whether requests must have a body; default: false */
+                            readonly required?: boolean;
+                            /** @description the media types that bodies may have; the most exact one that matches has the schema */
+                            readonly content: readonly {
+                                /** @description media type without parameters, such as `application/json`; also `text/*` and `*\/*` */
+                                readonly type: string;
+                                /** @description JSON Schema (2020-12) of the value, of types of JSON alone; `$ref` refers to what is in it, and `format` asserts nothing */
+                                readonly schema?: {
+                                    readonly [key: string]: unknown;
+                                };
+                            }[];
+                        };
                         /**
                          * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                          * @enum {string}

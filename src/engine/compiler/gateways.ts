@@ -69,7 +69,7 @@ export function placeGateway(draft: PlanDraft, rule: GatewayRule): number {
 
 /** Whether a rule is a gateway with one of the words that version 7 added; then the rows of all gateways of the plan have them. */
 export function isWideGateway(rule: Rule): boolean {
-  return rule.type === 'gateway' && rule.validation !== undefined;
+  return 'validation' in rule && rule.validation !== undefined;
 }
 
 /** The words from GATEWAY_FIELDS.validation on, in their order. */

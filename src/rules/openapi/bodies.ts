@@ -19,13 +19,13 @@ export interface SchemaBody {
 }
 
 /** Reads bodies of one document. */
-export interface BodyReader {
+export interface SchemaBodyReader {
   /** `null`: any body. */
   read(value: unknown, path: FieldPath): SchemaBody | null;
 }
 
 /** Creates the reader of a document. `version`: `openapi` of it. */
-export function createBodyReader(reading: DocumentReading, version: string): BodyReader {
+export function createBodyReader(reading: DocumentReading, version: string): SchemaBodyReader {
   const state: BodiesReading = {
     ...reading,
     isOldDialect: version.startsWith('3.0.'),

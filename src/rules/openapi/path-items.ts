@@ -6,7 +6,7 @@ import { type FieldPath, formatPath, quoteValue } from '../../base/diagnostics/d
 import { isObject } from '../../base/text/json-object.ts';
 import { MAX_METHOD_CHARACTERS, MAX_OPERATIONS } from '../../base/vocabulary/limits.ts';
 import { TOKEN } from '../model/fields.ts';
-import type { BodyReader, SchemaBody } from './bodies.ts';
+import type { SchemaBody, SchemaBodyReader } from './bodies.ts';
 import { MAX_ITEM_FIELDS, MAX_SCHEMA_PATHS } from './limits.ts';
 import { type DocumentReading, followReferences, type Located } from './references.ts';
 import { nameProblem, type OperationSecurity, readNames, type SecurityReader } from './security.ts';
@@ -48,7 +48,7 @@ const OTHER_FIELDS: readonly string[] = ['$ref', 'summary', 'description', 'para
 /** The state of reading the paths of one document. */
 interface PathsReading extends DocumentReading {
   readonly security: SecurityReader;
-  readonly bodies: BodyReader;
+  readonly bodies: SchemaBodyReader;
   /** What an operation without `security` of its own needs. */
   readonly preset: OperationSecurity;
   /** Those of the document's `servers`. */
