@@ -33,8 +33,7 @@ export function generateValidation(random: Random): Pick<GatewayRule, 'validatio
 
 const TYPES = [
   ...[
-    'application/json',
-    'application/json',
+    ...Array<string>(6).fill('application/json'),
     'Application/JSON ; charset=UTF-8',
     'application/json;charset=latin1',
   ],
@@ -72,11 +71,11 @@ const TEXTS = [
 export function generateContent(random: Random): Partial<EdgeRequest> & { readonly type?: string } {
   if (random.chance(0.2)) return {};
   const text = random.pick(TEXTS);
-  const body = random.pick<unknown>([text, text, text, new TextEncoder().encode(text), undefined, null, 7]);
+  const body = random.pick<unknown>([text, text, new TextEncoder().encode(text), undefined, null, 7]);
   return {
     ...(random.chance(0.9) ? { type: random.pick(TYPES) } : {}),
     ...(body === undefined ? {} : { body: body as string }),
-    ...(random.chance(0.1) ? { bodyError: random.pick(['content-encoding: `x` is not known', null]) } : {}),
+    ...(random.chance(0.2) ? { bodyError: random.pick(['content-encoding: `x` is not known', null]) } : {}),
     ...(random.chance(0.1) ? { bodyTruncated: random.chance(0.5) } : {}),
   };
 }
