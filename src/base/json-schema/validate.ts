@@ -63,9 +63,16 @@ export function openProgram(program: SchemaProgram, matches: PatternMatcher): Va
   for (const steps of program) checks.push(steps.map((step) => checkOf(step, nodes)));
   const root = nodes.at(0);
   return (value, octets) => {
-    const run: Run = { steps: MAX_STEPS.base + MAX_STEPS.octet * octets, errors: [], path: [] };
-    root(value, run);
-    return run.steps < 0 ? null : run.errors;
+    const steps = MAX_STEPS.base + MAX_STEPS.octet * octets;
+    // PERF: most bodies are valid, and then no place is of use.
+    const first: Run = { steps, errors: null, path: [] };
+    const isValid = root(value, first);
+    if (first.steps < 0) return null;
+    if (isValid) return [];
+    const errors: BodyError[] = [];
+    const second: Run = { steps, errors, path: [] };
+    root(value, second);
+    return second.steps < 0 ? null : errors;
   };
 }
 
@@ -122,6 +129,7 @@ function quietly(check: Check, value: JsonValue, run: Run): boolean {
 }
 
 function below(check: Check, value: JsonValue, run: Run, step: string | number): boolean {
+  if (run.errors === null) return check(value, run);
   run.path.push(step);
   const isValid = check(value, run);
   run.path.pop();
@@ -212,14 +220,19 @@ function isNumber(value: JsonValue): value is number | Decimal {
 }
 
 function enumCheck(keys: ReadonlySet<string>): Check {
+  // PERF: the keys of texts are made once.
+  const texts = new Set([...keys].flatMap((key) => (key.startsWith('"') ? [JSON.parse(key) as string] : [])));
   const hasLists = [...keys].some((key) => key.startsWith('['));
   const hasObjects = [...keys].some((key) => key.startsWith('{'));
   return (value, run) => {
+    if (typeof value === 'string') return texts.has(value) || wrong(run, LISTED);
     // Without this, each of several schemas would make a key of all of the body.
     const isPossible = isMap(value) ? hasObjects : isList(value) ? hasLists : true;
-    return (isPossible && keys.has(keyIn(value, run))) || wrong(run, 'must be a value that the schema lists');
+    return (isPossible && keys.has(keyIn(value, run))) || wrong(run, LISTED);
   };
 }
+
+const LISTED = 'must be a value that the schema lists';
 
 function keyIn(value: JsonValue, run: Run): string {
   return valueKey(value, (steps) => {
@@ -324,8 +337,25 @@ function membersCheck(
   const byName = new Map(opened(members, nodes));
   const byPattern = patterns.map(([pattern, node]) => [pattern, nodes.at(node)] as const);
   const others = nodes.at(rest);
+  const own = [...byName];
+  // PERF: the members of the schema are looked up, instead of those of the value.
+  const haveOwn = (value: ReadonlyMap<string, JsonValue>, run: Run): boolean => {
+    run.steps -= own.length >> 2;
+    let count = 0;
+    for (let index = 0; index < own.length; index++) {
+      const [name, check] = own[index]!;
+      const member = value.get(name);
+      if (member === undefined) continue;
+      count++;
+      if (!check(member, run)) return false;
+    }
+    if (others === VALID || count === value.size) return true;
+    for (const [name, member] of value) if (!byName.has(name) && !others(member, run)) return false;
+    return true;
+  };
   return (value, run) => {
     if (!isMap(value)) return true;
+    if (run.errors === null && byPattern.length === 0) return haveOwn(value, run);
     run.steps -= value.size * byPattern.length;
     let isValid = true;
     for (const [name, member] of value) {
