@@ -14,16 +14,17 @@ import { generateCase } from '../support/generate.ts';
 const ENTRY = new URL('../../src/engine/evaluator/index.ts', import.meta.url).pathname;
 
 /** Octets, minified. Raised only with a reason: every page and Worker loads them. */
-const MOST_OCTETS = 542_000;
-const MOST_GZIPPED = 166_000;
+const MOST_OCTETS = 557_000;
+const MOST_GZIPPED = 171_000;
 /**
  * Octets of our own code in it; raised from 90,000 for captures of rewrites, which are spans of the path as sent, and from 92,000
  * for what reads the state of rate counters, which a process hands over to the next, and from 93,000 for conditions of rules:
  * what reads headers, parameters and cookies, compares them, and explains it; from 106,000 for captures of redirects, for keys of
  * rate limits that consist of parts, their header fields and counts by status, for headers rules and for lists; from 125,000 for
- * registries, from 131,000 for gateways (operations, verdicts, answers, usage plans), and from 149,000 for quotas.
+ * registries, from 131,000 for gateways (operations, verdicts, answers, usage plans), and from 149,000 for quotas, client
+ * certificates and schemas of bodies.
  */
-const MOST_OWN = 151_000;
+const MOST_OWN = 166_000;
 
 let bundle: Bundle;
 

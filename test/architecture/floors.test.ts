@@ -13,8 +13,8 @@ const SRC = new URL('../../src/', import.meta.url).pathname;
  */
 const WINGS: Readonly<Record<string, readonly string[]>> = {
   base: [
-    ...['vocabulary', 'diagnostics', 'text', 'octets', 'regex', 'addresses', 'paths', 'platform', 'http'],
-    ...['buffers', 'storage', 'telemetry'],
+    ...['vocabulary', 'diagnostics', 'text', 'octets', 'regex', 'json-schema', 'addresses', 'paths'],
+    ...['platform', 'http', 'buffers', 'storage', 'telemetry'],
   ],
   rules: ['model', 'openapi', 'files'],
   engine: [

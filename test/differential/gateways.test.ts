@@ -26,6 +26,7 @@ test(`agrees with the oracle on ${PAIRS} rule sets with gateways and requests`, 
   if (process.env['SHOW'] !== undefined) console.log(seen);
   const least = PAIRS / 2_000;
   for (const reason of REASONS) expect(seen.get(reason) ?? 0, reason).toBeGreaterThan(least);
+  for (const reason of BODY_REASONS) expect(seen.get(reason) ?? 0, reason).toBeGreaterThan(least / 4);
 });
 
 const REASONS = [
@@ -42,6 +43,15 @@ const REASONS = [
   'scopes respond',
   'throttled respond',
   'quota respond',
+];
+/** Those of bodies, which fewer requests come to. */
+const BODY_REASONS = [
+  'content_type respond',
+  'content_type forward',
+  'body_too_large respond',
+  'body_uninspected respond',
+  'body_invalid respond',
+  'body_invalid forward',
 ];
 
 function compareCase(seed: number, seen: Map<string, number>): void {

@@ -25,6 +25,7 @@ import {
   planOf,
   upstreamChanges,
   wantedBy,
+  withBody,
 } from './gateways.ts';
 import { headerChanges } from './headers.ts';
 import { altOrigin, type Origins, poolOrigin, recordOrigin, routeOrigin } from './origins.ts';
@@ -276,6 +277,7 @@ function gatewayPhase(run: Run): Ending | null {
     if (exhausted !== null) verdict = { ...verdict, reason: 'quota' };
     const rate = verdict.reason === 'admitted' ? countPlan(run, rule, verdict) : null;
     if (rate?.breached) verdict = { ...verdict, reason: 'throttled' };
+    if (verdict.reason === 'admitted') verdict = withBody(rule, facts, verdict);
     record(run, rule, verdict.reason === 'admitted' ? 'admit' : 'respond');
     if (!acts(run, rule)) continue;
     if (rate !== null && !run.shadow) {

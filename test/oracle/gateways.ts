@@ -11,6 +11,7 @@ import type {
   Rule,
   UsagePlan,
 } from '../../src/rules/model/types.ts';
+import { type BodyFault, bodyFault } from './bodies.ts';
 import type { Facts } from './facts.ts';
 import { pathForms } from './filters.ts';
 import { escaped, operationsAt } from './path-templates.ts';
@@ -32,6 +33,8 @@ export interface GatewayVerdict {
   readonly ofPath: readonly GatewayOperation[];
   readonly consumer: Consumer | null;
   readonly failure: IdentityFailure | null;
+  /** What is wrong with the body. */
+  readonly fault: BodyFault | null;
 }
 
 /** The base path in canonical form, empty for `/`. */
@@ -135,7 +138,7 @@ function consumerOf(
 
 /** Judges a request that the gateway matches, without its usage plan. */
 export function judgeRequest(rule: GatewayRule, facts: Facts, registry: NaiveRegistry): GatewayVerdict {
-  const none = { operation: null, ofPath: [], consumer: null, failure: null };
+  const none = { operation: null, ofPath: [], consumer: null, failure: null, fault: null };
   if (isPreflight(rule, facts)) return { ...none, reason: 'preflight' };
   const ofPath = operationsOf(rule, facts);
   const operation = operationFor(ofPath, facts.method);
@@ -161,6 +164,12 @@ export function judgeRequest(rule: GatewayRule, facts: Facts, registry: NaiveReg
   const scopes: readonly unknown[] = [...(Array.isArray(given) ? given : []), ...found.scopes];
   const hasAll = (operation?.scopes ?? []).every((scope) => scopes.includes(scope));
   return { ...named, reason: hasAll ? 'admitted' : 'scopes' };
+}
+
+/** The verdict on an admitted request with its body. */
+export function withBody(rule: GatewayRule, facts: Facts, verdict: GatewayVerdict): GatewayVerdict {
+  const fault = bodyFault(rule, verdict.operation, facts);
+  return { ...verdict, fault, reason: fault?.isBlocked === true ? fault.reason : 'admitted' };
 }
 
 /** The usage plan that a request counts under; `null`: none limits it. */
@@ -200,17 +209,19 @@ export function exhaustedQuota(
 
 /** The decision's account of a verdict. */
 export function outcomeOf(rule: GatewayRule, verdict: GatewayVerdict): GatewayOutcome {
-  const { reason, operation, consumer, failure } = verdict;
+  const { reason, operation, consumer, failure, fault } = verdict;
+  const logged = reason === 'admitted' ? (fault?.reason ?? reason) : reason;
   const isLogged =
     reason === 'admitted' &&
     operation === null &&
     rule.operations.length > 0 &&
     rule.on_unknown_operation === 'log';
   return {
-    reason: isLogged ? 'unknown_operation' : reason,
+    reason: isLogged ? 'unknown_operation' : logged,
     operation: operation === null ? null : (operation.operation_id ?? operation.path),
     consumer: consumer?.username ?? null,
     ...(failure === null ? {} : { failure }),
+    ...(fault === null || fault.errors.length === 0 ? {} : { errors: fault.errors }),
   };
 }
 
@@ -225,6 +236,10 @@ const PROBLEMS: Readonly<Record<string, readonly [number, string, string]>> = {
   scopes: [403, 'Forbidden', 'the credentials lack a scope of this operation'],
   throttled: [429, 'Too Many Requests', 'the usage plan allows no more requests now'],
   quota: [429, 'Too Many Requests', 'the quota of the usage plan is exhausted'],
+  content_type: [415, 'Unsupported Media Type', 'the operation does not take this media type'],
+  body_too_large: [413, 'Content Too Large', 'the body is longer than the API takes'],
+  body_uninspected: [415, 'Unsupported Media Type', 'the body cannot be read whole'],
+  body_invalid: [400, 'Bad Request', 'the body is not what the operation takes'],
 };
 
 /** An answer of a gateway. */
@@ -248,7 +263,12 @@ export function answerOf(rule: GatewayRule, facts: Facts, verdict: GatewayVerdic
   const [status, title, detail] = PROBLEMS[verdict.reason]!;
   const { id } = facts.request;
   const isReference = typeof id === 'string' && id.length <= 256 && /^[A-Za-z0-9._~:-]+$/.test(id);
-  const problem = { type: 'about:blank', title, status, detail, ...(isReference ? { instance: id } : {}) };
+  const problem = {
+    ...{ type: 'about:blank', title, status, detail },
+    ...(isReference ? { instance: id } : {}),
+    ...(status === 400 ? { errors: verdict.fault?.errors } : {}),
+  };
+  const isCoded = verdict.reason === 'body_uninspected' && typeof facts.request.bodyError === 'string';
   return {
     status,
     body: `${JSON.stringify(problem)}\n`,
@@ -259,6 +279,8 @@ export function answerOf(rule: GatewayRule, facts: Facts, verdict: GatewayVerdic
         (index === 0 ? set : add)('WWW-Authenticate', value),
       ),
       ...(status === 405 ? [set('Allow', allowed(verdict.ofPath).join(', '))] : []),
+      ...(verdict.reason === 'content_type' ? [set('Accept', verdict.fault!.types.join(', '))] : []),
+      ...(isCoded ? [set('Accept-Encoding', 'identity')] : []),
       ...corsFields(rule, facts),
     ],
   };

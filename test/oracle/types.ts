@@ -74,10 +74,15 @@ export interface GatewayOutcome {
     | 'acl'
     | 'scopes'
     | 'throttled'
-    | 'quota';
+    | 'quota'
+    | 'content_type'
+    | 'body_too_large'
+    | 'body_uninspected'
+    | 'body_invalid';
   readonly operation: string | null;
   readonly consumer: string | null;
   readonly failure?: IdentityFailure;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
 }
 
 /** Where the gateway of a request reads credentials, and the names of the issuers whose tokens it takes. */

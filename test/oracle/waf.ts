@@ -5,14 +5,15 @@ import { entryTest, pathForms } from './filters.ts';
 import { utf8 } from './text.ts';
 import type { WafProgram, WafVerdict } from './types.ts';
 
-function bodyOf(body: unknown): Uint8Array | null {
+/** The octets of a body; `null`: none are given. */
+export function octetsOf(body: unknown): Uint8Array | null {
   if (typeof body === 'string') return utf8(body);
   return body instanceof Uint8Array ? body : null;
 }
 
 /** Whether there is a body that was not given: of a kind that is none, or only announced by the head. */
-function isUnread({ body, headers }: Facts['request']): boolean {
-  if (body !== undefined) return body !== null && bodyOf(body) === null;
+export function isUnread({ body, headers }: Facts['request']): boolean {
+  if (body !== undefined) return body !== null && octetsOf(body) === null;
   const head = (headers ?? {}) as Readonly<Record<string, unknown>>;
   const length = head['content-length'];
   return head['transfer-encoding'] !== undefined || (length !== undefined && Number(length) !== 0);
@@ -29,7 +30,7 @@ function exclusionsOf({ exclusions }: WafRule, facts: Facts) {
 export function inspect(rule: WafRule, facts: Facts, program: WafProgram | null): WafVerdict | null {
   if (program === null) return null;
   const cap = rule.body_cap_kb * 1024;
-  const body = cap === 0 ? null : bodyOf(facts.request.body);
+  const body = cap === 0 ? null : octetsOf(facts.request.body);
   const truncated = body !== null && (body.length > cap || facts.request.bodyTruncated === true);
   const { paranoia, threshold, rule_excludes } = rule;
   const finding = program.inspect(

@@ -10,6 +10,7 @@ const SUITES = {
   'cache-tests': 'test-engine/cli.mjs',
   coreruleset: 'tests/regression/tests',
   crs33: 'rules/REQUEST-942-APPLICATION-ATTACK-SQLI.conf',
+  'json-schema': 'tests/draft2020-12',
   ja4: 'rust/ja4/src/snapshots',
   libinjection: 'data',
 } as const;

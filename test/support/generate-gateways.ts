@@ -19,6 +19,7 @@ import type {
   UsagePlan,
 } from '../../src/rules/model/types.ts';
 import type { GeneratedCase } from './generate.ts';
+import { generateBody, generateContent, generateValidation } from './generate-bodies.ts';
 import { withConditions } from './generate-conditions.ts';
 import { hostFilter } from './generate-filters.ts';
 import { type Random, seeded } from './generate-random.ts';
@@ -112,6 +113,7 @@ function operations(random: Random): GatewayOperation[] {
           ...(random.chance(0.3) ? { scopes: random.some(SCOPES, 2) } : {}),
           ...(random.chance(0.4) ? { tags: random.some(TAGS, 2) } : {}),
           ...(random.chance(0.25) ? { auth: random.pick(['none', 'none', 'required'] as const) } : {}),
+          ...generateBody(random),
         },
       ];
     });
@@ -193,6 +195,7 @@ export function gatewayFields(random: Random): Omit<GatewayRule, keyof RuleCommo
     ...(random.chance(0.4) ? { default_plan: random.pick(PLANS) } : {}),
     ...(random.chance(0.4) ? { cors: cors(random) } : {}),
     ...(random.chance(0.6) ? { upstream_headers: random.pick(UPSTREAM) } : {}),
+    ...generateValidation(random),
   };
 }
 
@@ -382,14 +385,18 @@ export function withGateways<C extends GeneratedCase>(random: Random, made: C): 
     if (random.chance(0.4)) return { ...request, ...last };
     const identity = generateIdentity(random);
     const { headers } = request;
+    const { type, ...content } = generateContent(random);
     last = {
       ...(random.chance(0.2) ? before : {}),
       target: pathTo(random, random.pick(gateways)) + random.pick(QUERIES),
       method: random.chance(0.15) ? 'OPTIONS' : random.pick(METHODS),
-      headers: { ...(typeof headers === 'object' ? headers : {}), ...headersFor(random) } as NonNullable<
-        EdgeRequest['headers']
-      >,
+      headers: {
+        ...(typeof headers === 'object' ? headers : {}),
+        ...headersFor(random),
+        ...(type === undefined ? {} : { 'content-type': type }),
+      } as NonNullable<EdgeRequest['headers']>,
       ...(identity === undefined ? {} : { identity }),
+      ...content,
     };
     return { ...request, ...last };
   });

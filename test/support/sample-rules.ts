@@ -77,6 +77,7 @@ const DEFAULTS: { readonly [T in Rule['type']]: Omit<OfType<T>, 'id'> } = {
     auth: { require: 'none' },
     operations: [],
     on_unknown_operation: 'block',
+    validation: { on_invalid: 'block', on_uninspected: 'pass', body_cap_kb: 64 },
   },
   waf: {
     type: 'waf',

@@ -111,6 +111,16 @@ export const MAX_OPERATION_NAME = 128;
 export const MAX_OPERATION_NAMES = 32;
 /** Maximum number of methods per operation: as many as IANA registers for safe and unsafe requests of APIs, with room. */
 export const MAX_OPERATION_METHODS = 16;
+/** Maximum number of media types that the body of an operation may have. */
+export const MAX_BODY_TYPES = 16;
+/** Maximum size, in octets of JSON, of the schema of one body, and of all bodies of a gateway: those of GitHub's document have 700 KB. */
+export const MAX_BODY_SCHEMA = 131_072;
+export const MAX_GATEWAY_SCHEMAS = 2_097_152;
+/** Maximum nesting depth of such a schema: those of public documents have some 30. */
+export const MAX_BODY_SCHEMA_DEPTH = 48;
+/** Maximum number of different patterns in the schemas of a gateway, and of octets of their automata: one takes up to 64 KiB. */
+export const MAX_SCHEMA_PATTERNS = 128;
+export const MAX_SCHEMA_TABLES = 1_048_576;
 /** Maximum number of places that a gateway reads API keys from. */
 export const MAX_KEY_SOURCES = 8;
 /** Maximum number of token issuers of a domain, and of a gateway. */

@@ -6341,6 +6341,20 @@ export interface components {
                  * @enum {string}
                  */
                 readonly auth?: "required" | "none";
+                /** @description the bodies of its requests, which gateways with `validation` compare; absent: any */
+                readonly body?: {
+                    /** @description whether requests must have a body; default: false */
+                    readonly required?: boolean;
+                    /** @description the media types that bodies may have; the most exact one that matches has the schema */
+                    readonly content: readonly {
+                        /** @description media type without parameters, such as `application/json`; also `text/*` and `*\/*` */
+                        readonly type: string;
+                        /** @description JSON Schema (2020-12) of the value, of types of JSON alone; `$ref` refers to what is in it, and `format` asserts nothing */
+                        readonly schema?: {
+                            readonly [key: string]: unknown;
+                        };
+                    }[];
+                };
                 /**
                  * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                  * @enum {string}
@@ -6435,6 +6449,20 @@ export interface components {
                  * @enum {string}
                  */
                 readonly auth?: "required" | "none";
+                /** @description the bodies of its requests, which gateways with `validation` compare; absent: any */
+                readonly body?: {
+                    /** @description whether requests must have a body; default: false */
+                    readonly required?: boolean;
+                    /** @description the media types that bodies may have; the most exact one that matches has the schema */
+                    readonly content: readonly {
+                        /** @description media type without parameters, such as `application/json`; also `text/*` and `*\/*` */
+                        readonly type: string;
+                        /** @description JSON Schema (2020-12) of the value, of types of JSON alone; `$ref` refers to what is in it, and `format` asserts nothing */
+                        readonly schema?: {
+                            readonly [key: string]: unknown;
+                        };
+                    }[];
+                };
                 /**
                  * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                  * @enum {string}
@@ -6608,6 +6636,20 @@ export interface components {
                  * @enum {string}
                  */
                 readonly auth?: "required" | "none";
+                /** @description the bodies of its requests, which gateways with `validation` compare; absent: any */
+                readonly body?: {
+                    /** @description whether requests must have a body; default: false */
+                    readonly required?: boolean;
+                    /** @description the media types that bodies may have; the most exact one that matches has the schema */
+                    readonly content: readonly {
+                        /** @description media type without parameters, such as `application/json`; also `text/*` and `*\/*` */
+                        readonly type: string;
+                        /** @description JSON Schema (2020-12) of the value, of types of JSON alone; `$ref` refers to what is in it, and `format` asserts nothing */
+                        readonly schema?: {
+                            readonly [key: string]: unknown;
+                        };
+                    }[];
+                };
                 /**
                  * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                  * @enum {string}
@@ -6760,6 +6802,20 @@ export interface components {
                  * @enum {string}
                  */
                 readonly auth?: "required" | "none";
+                /** @description the bodies of its requests, which gateways with `validation` compare; absent: any */
+                readonly body?: {
+                    /** @description whether requests must have a body; default: false */
+                    readonly required?: boolean;
+                    /** @description the media types that bodies may have; the most exact one that matches has the schema */
+                    readonly content: readonly {
+                        /** @description media type without parameters, such as `application/json`; also `text/*` and `*\/*` */
+                        readonly type: string;
+                        /** @description JSON Schema (2020-12) of the value, of types of JSON alone; `$ref` refers to what is in it, and `format` asserts nothing */
+                        readonly schema?: {
+                            readonly [key: string]: unknown;
+                        };
+                    }[];
+                };
                 /**
                  * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                  * @enum {string}
@@ -18442,6 +18498,20 @@ export interface operations {
                          * @enum {string}
                          */
                         readonly auth?: "required" | "none";
+                        /** @description the bodies of its requests, which gateways with `validation` compare; absent: any */
+                        readonly body?: {
+                            /** @description whether requests must have a body; default: false */
+                            readonly required?: boolean;
+                            /** @description the media types that bodies may have; the most exact one that matches has the schema */
+                            readonly content: readonly {
+                                /** @description media type without parameters, such as `application/json`; also `text/*` and `*\/*` */
+                                readonly type: string;
+                                /** @description JSON Schema (2020-12) of the value, of types of JSON alone; `$ref` refers to what is in it, and `format` asserts nothing */
+                                readonly schema?: {
+                                    readonly [key: string]: unknown;
+                                };
+                            }[];
+                        };
                         /**
                          * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                          * @enum {string}
@@ -18515,6 +18585,20 @@ export interface operations {
                          * @enum {string}
                          */
                         readonly auth?: "required" | "none";
+                        /** @description the bodies of its requests, which gateways with `validation` compare; absent: any */
+                        readonly body?: {
+                            /** @description whether requests must have a body; default: false */
+                            readonly required?: boolean;
+                            /** @description the media types that bodies may have; the most exact one that matches has the schema */
+                            readonly content: readonly {
+                                /** @description media type without parameters, such as `application/json`; also `text/*` and `*\/*` */
+                                readonly type: string;
+                                /** @description JSON Schema (2020-12) of the value, of types of JSON alone; `$ref` refers to what is in it, and `format` asserts nothing */
+                                readonly schema?: {
+                                    readonly [key: string]: unknown;
+                                };
+                            }[];
+                        };
                         /**
                          * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                          * @enum {string}

@@ -3,6 +3,9 @@
  * fields in `words`, and the words printed.
  */
 import { assert } from '../../base/diagnostics/assert.ts';
+import { compileSchema } from '../../base/json-schema/compile-schema.ts';
+import { rewritePattern } from '../../base/json-schema/ecma-pattern.ts';
+import type { SchemaProgram } from '../../base/json-schema/program.ts';
 import {
   AUTH_REQUIREMENTS,
   CREDENTIAL_PLACES,
@@ -17,6 +20,8 @@ import { upstreamEntries } from '../../rules/model/rules/gateway.ts';
 import type { HeaderEntry } from '../../rules/model/rules/headers.ts';
 import type { CorsSettings, GatewayOperation, GatewayRule, Rule } from '../../rules/model/types.ts';
 import {
+  BODY,
+  BODY_CONTENT,
   CORS,
   decodeString,
   FLAG,
@@ -29,10 +34,12 @@ import {
   type Plan,
   SLOT,
   typeNumber,
+  VALIDATION,
   WIDE_GATEWAYS,
 } from '../plan/layout.ts';
 import { gatewayBase, type PlanDraft, placeString, placeWords } from './draft.ts';
 import { placeChanges, printChanges } from './header-changes.ts';
+import { placePattern } from './patterns.ts';
 import { textsAt } from './print-lists.ts';
 
 /** Places the fields of a gateway; the plan is one that earlier readers refuse. */
@@ -103,11 +110,30 @@ function optionsOf({ auth, on_unknown_operation }: GatewayRule): number {
   return AUTH_REQUIREMENTS.indexOf(auth.require) | hide | unknown;
 }
 
-function placeValidation(draft: PlanDraft, { validation }: GatewayRule): number {
+function placeValidation(draft: PlanDraft, { validation, operations }: GatewayRule): number {
   if (validation === undefined) return NONE;
   const { on_invalid, on_uninspected, body_cap_kb } = validation;
   const modes = [on_invalid, on_uninspected].map((mode) => VALIDATION_MODES.indexOf(mode));
-  return placeWords(draft.words, [...modes, body_cap_kb]);
+  const bodies = operations.map(({ body }) => (body === undefined ? NONE : placeBody(draft, body)));
+  return placeWords(draft.words, [...modes, body_cap_kb, placeWords(draft.words, bodies)]);
+}
+
+function placeBody(draft: PlanDraft, { required, content }: NonNullable<GatewayOperation['body']>): number {
+  const rows = content.flatMap(({ type, schema }) => [
+    placeString(draft.strings, type.toLowerCase()),
+    schema === undefined ? 0 : placeString(draft.strings, JSON.stringify(programOf(draft, schema))),
+  ]);
+  return placeWords(draft.words, [required === true ? 1 : 0, content.length, ...rows]);
+}
+
+function programOf(draft: PlanDraft, schema: unknown): SchemaProgram {
+  const compiled = compileSchema(schema, (source) => {
+    const rewritten = rewritePattern(source);
+    assert(rewritten.ok, 'the model refuses patterns without an automaton');
+    return placePattern(draft.patterns, 'path_regex', rewritten.source);
+  });
+  assert(compiled.ok, 'the model refuses schemas that do not compile');
+  return compiled.program;
 }
 
 /** A count and strings. */
@@ -167,6 +193,7 @@ export function printGateway(plan: Plan, at: number): Readonly<Record<string, un
   const usagePlan = decodeString(plan, field(GATEWAY_FIELDS.plan));
   const isWide = (plan.meta[META.switches]! & WIDE_GATEWAYS) !== 0;
   const clients = isWide ? field(GATEWAY_FIELDS.clients) : NONE;
+  const validation = isWide ? field(GATEWAY_FIELDS.validation) : NONE;
   return {
     name: decodeString(plan, field(GATEWAY_FIELDS.name)),
     base_path: decodeString(plan, field(GATEWAY_FIELDS.base)) || '/',
@@ -186,8 +213,34 @@ export function printGateway(plan: Plan, at: number): Readonly<Record<string, un
     operations: Array.from({ length: words[operations]! }, (_, index) =>
       printOperation(plan, operations + 1 + index * OPERATION.size),
     ),
+    ...(validation === NONE ? {} : { validation: printValidation(plan, validation, words[operations]!) }),
     ...(headers === NONE ? {} : { upstream_headers: printChanges(plan, headers).request }),
   };
+}
+
+function printValidation(plan: Plan, at: number, operations: number): Readonly<Record<string, unknown>> {
+  const { words } = plan;
+  const bodies = words[at + VALIDATION.bodies]!;
+  return {
+    on_invalid: VALIDATION_MODES[words[at + VALIDATION.invalid]!],
+    on_uninspected: VALIDATION_MODES[words[at + VALIDATION.uninspected]!],
+    body_cap_kb: words[at + VALIDATION.cap],
+    bodies: Array.from({ length: operations }, (_, index) => printBody(plan, words[bodies + index]!)),
+  };
+}
+
+function printBody(plan: Plan, at: number): Readonly<Record<string, unknown>> | null {
+  if (at === NONE) return null;
+  const { words } = plan;
+  const content = Array.from({ length: words[at + BODY.count]! }, (_, index) => {
+    const row = at + BODY.content + index * BODY_CONTENT.size;
+    const schema = decodeString(plan, words[row + BODY_CONTENT.schema]!);
+    return {
+      type: decodeString(plan, words[row + BODY_CONTENT.type]!),
+      ...(schema === '' ? {} : { schema }),
+    };
+  });
+  return { required: words[at + BODY.required] === 1, content };
 }
 
 function printCors(plan: Plan, at: number): Readonly<Record<string, unknown>> {

@@ -1,4 +1,5 @@
 /** The outcome of a request, and the vocabularies of its fields. All of it is JSON-safe. */
+import type { BodyError } from '../../base/json-schema/validate.ts';
 import type {
   Action,
   ActionMode,
@@ -123,6 +124,8 @@ export interface GatewayOutcome {
   readonly consumer: string | null;
   /** Under `credentials`: what is wrong with them. For logs; answers to visitors do not have it. */
   readonly failure?: IdentityFailure;
+  /** Under `body_invalid`: where, without text of the body beside the names in pointers. */
+  readonly errors?: readonly BodyError[];
 }
 
 /** What the edge does with one request, and why. */

@@ -31,7 +31,7 @@ import type { Decision, ErrorPageAnswer, RuleRef } from './decision.ts';
 import { type EdgeSettings, readEdgeSettings } from './edge-settings.ts';
 import { explainDecision, explainUnread } from './explain.ts';
 import { createFacts, type FactsInput, readFacts, releaseRequest, servesNow } from './facts.ts';
-import type { CredentialsWanted } from './gateways.ts';
+import { type CredentialsWanted, isWide } from './gateways.ts';
 import { createLoaded, isMonitored, type LoadedPlan, servedHosts, textOf } from './loaded.ts';
 import type { ErrorResponse } from './phases/error-page.ts';
 import { credentialParameters, takesCertificates } from './phases/gateway.ts';
@@ -194,7 +194,7 @@ export interface Evaluator {
 const SCRATCH = {
   facts: createFacts(),
   runs: { real: createRun(false), shadow: createRun(true) } satisfies Runs,
-  memo: { rates: new Map(), wafs: new Map(), picks: new Map(), pending: null } as Memo,
+  memo: { bodies: new Map(), rates: new Map(), wafs: new Map(), picks: new Map(), pending: null } as Memo,
 } as const;
 
 const HOW_TO_SEAL = 'read a file of `edgeplan compile -o`, or give what `seal` returned';
@@ -405,7 +405,7 @@ function wantsCertificate(state: State, host: string): boolean {
 function bodyWanted(state: State, request: EdgeRequest): number {
   const { context } = state;
   try {
-    if (context.waf === null || enter(state, request) !== 0) return 0;
+    if ((context.waf === null && !isWide(context.loaded)) || enter(state, request) !== 0) return 0;
     return bodyWantedOf(context, SCRATCH.runs);
   } catch (error) {
     context.reportFault(error);

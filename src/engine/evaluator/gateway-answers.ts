@@ -16,7 +16,7 @@ import {
 /** Title and detail of each refusal. */
 const PROBLEMS: {
   readonly [R in Exclude<GatewayReason, 'admitted' | 'preflight'>]: {
-    readonly status: 401 | 403 | 404 | 405 | 429;
+    readonly status: 400 | 401 | 403 | 404 | 405 | 413 | 415 | 429;
     readonly title: string;
     readonly detail: string;
   };
@@ -42,6 +42,18 @@ const PROBLEMS: {
     title: 'Too Many Requests',
     detail: 'the quota of the usage plan is exhausted',
   },
+  content_type: {
+    status: 415,
+    title: 'Unsupported Media Type',
+    detail: 'the operation does not take this media type',
+  },
+  body_too_large: {
+    status: 413,
+    title: 'Content Too Large',
+    detail: 'the body is longer than the API takes',
+  },
+  body_uninspected: { status: 415, title: 'Unsupported Media Type', detail: 'the body cannot be read whole' },
+  body_invalid: { status: 400, title: 'Bad Request', detail: 'the body is not what the operation takes' },
 };
 
 /** An answer of the edge. */
@@ -57,16 +69,25 @@ export function refusalOf(gateway: LoadedGateway, verdict: GatewayVerdict, facts
   const { status, title, detail } = problem;
   const id = requestId(facts.request.id);
   const instance = id === null ? {} : { instance: id };
+  const errors = verdict.reason === 'body_invalid' ? { errors: verdict.body?.errors ?? [] } : {};
   return {
     status,
-    body: `${JSON.stringify({ type: 'about:blank', title, status, detail, ...instance })}\n`,
+    body: `${JSON.stringify({ type: 'about:blank', title, status, detail, ...instance, ...errors })}\n`,
     headers: [
       set('Content-Type', 'application/problem+json'),
       set('Cache-Control', 'no-store'),
       ...challengesOf(gateway, verdict),
       ...(verdict.reason === 'method_not_allowed' ? [set('Allow', allowedMethods(verdict).join(', '))] : []),
+      ...acceptedOf(verdict, facts),
     ],
   };
+}
+
+/** What the operation takes, of a 415 (RFC 9110 §15.5.16). */
+function acceptedOf({ reason, body }: GatewayVerdict, { request }: Facts): readonly HeaderChange[] {
+  if (reason === 'content_type') return [set('Accept', (body?.types ?? []).join(', '))];
+  const isCoded = reason === 'body_uninspected' && typeof request.bodyError === 'string';
+  return isCoded ? [set('Accept-Encoding', 'identity')] : [];
 }
 
 /** The id of a request, if it is visible ASCII that a URI reference may hold. */

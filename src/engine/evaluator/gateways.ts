@@ -27,6 +27,7 @@ import {
 import type { OpenedRegistry, RegisteredConsumer } from '../plan/open-registry.ts';
 import type { RegisteredIssuer } from '../plan/registry.ts';
 import type { Facts } from './facts.ts';
+import { type BodyFinding, findingOf, type LoadedValidation, loadValidation } from './gateway-bodies.ts';
 import { type LoadedPlan, textOf, textsAt } from './loaded.ts';
 import { createRouter, type LoadedOperation, type PathOperations, type Router } from './operations.ts';
 
@@ -80,11 +81,18 @@ export interface LoadedGateway {
   readonly router: Router | null;
   /** Offset in `words` of the changes of the request; NONE: it changes nothing. */
   readonly headers: number;
+  /** `null`: bodies are not compared. */
+  readonly validation: LoadedValidation | null;
+}
+
+/** Whether the rows of gateways have the words that version 7 of the plan added. */
+export function isWide({ plan }: LoadedPlan): boolean {
+  return (plan.meta[META.switches]! & WIDE_GATEWAYS) !== 0;
 }
 
 /** The gateway in a slot. */
 export function loadGateway(loaded: LoadedPlan, slot: number): LoadedGateway {
-  const { meta, slots, words } = loaded.plan;
+  const { slots, words } = loaded.plan;
   const at = slots[slot * SLOT.size + SLOT.fields]!;
   const field = (offset: number): number => words[at + offset]!;
   const options = field(GATEWAY_FIELDS.options);
@@ -92,9 +100,9 @@ export function loadGateway(loaded: LoadedPlan, slot: number): LoadedGateway {
   const issuers = textsAt(loaded, field(GATEWAY_FIELDS.issuers));
   const cors = field(GATEWAY_FIELDS.cors);
   const operations = operationsAt(loaded, field(GATEWAY_FIELDS.operations));
-  const isWide = (meta[META.switches]! & WIDE_GATEWAYS) !== 0;
-  const authorities = isWide ? field(GATEWAY_FIELDS.clients) : NONE;
+  const authorities = isWide(loaded) ? field(GATEWAY_FIELDS.clients) : NONE;
   const clients = authorities === NONE ? null : { certificates: textsAt(loaded, authorities) };
+  const validation = isWide(loaded) ? field(GATEWAY_FIELDS.validation) : NONE;
   const takes = { api_key: sources.length > 0, jwt: issuers.length > 0, mtls: clients !== null };
   return {
     name: textOf(loaded, field(GATEWAY_FIELDS.name)),
@@ -110,6 +118,7 @@ export function loadGateway(loaded: LoadedPlan, slot: number): LoadedGateway {
     cors: cors === NONE ? null : corsAt(loaded, cors),
     router: operations.length === 0 ? null : createRouter(operations),
     headers: field(GATEWAY_FIELDS.headers),
+    validation: validation === NONE ? null : loadValidation(loaded, validation, operations.length),
   };
 }
 
@@ -143,6 +152,7 @@ function operationsAt(loaded: LoadedPlan, at: number): readonly LoadedOperation[
   return Array.from({ length: words[at]! }, (_, index) => {
     const row = at + 1 + index * OPERATION.size;
     return {
+      index,
       id: textOf(loaded, words[row + OPERATION.id]!),
       path: textOf(loaded, words[row + OPERATION.path]!),
       methods: textsAt(loaded, words[row + OPERATION.methods]!),
@@ -166,11 +176,15 @@ export const GATEWAY_REASONS = [
   'scopes',
   'throttled',
   'quota',
+  'content_type',
+  'body_too_large',
+  'body_uninspected',
+  'body_invalid',
 ] as const;
 /** One of GATEWAY_REASONS. */
 export type GatewayReason = (typeof GATEWAY_REASONS)[number];
 
-/** What a gateway says of a request before its usage plan. */
+/** What a gateway says of a request. */
 export interface GatewayVerdict {
   readonly reason: GatewayReason;
   /** `null`: no operation describes the request. */
@@ -183,13 +197,15 @@ export interface GatewayVerdict {
   readonly path: PathOperations | null;
   /** Of `scopes`: those that the request lacks. */
   readonly missing: readonly string[];
+  /** What is wrong with its body, also where the request is admitted; `null`: nothing that is looked for. */
+  readonly body: BodyFinding | null;
 }
 
 /** Judges a request that the gateway matches and that is no preflight. */
 export function judgeRequest(loaded: LoadedPlan, gateway: LoadedGateway, facts: Facts): GatewayVerdict {
   const path = operationsOf(gateway, facts);
   const operation = path === null ? null : operationIn(path, facts.request.method);
-  const found = { operation, path, consumer: null, failure: null, missing: [] };
+  const found = { operation, path, consumer: null, failure: null, missing: [], body: null };
   const reason = refusalOfUnknown(gateway, path, operation);
   if (reason !== null) return { ...found, reason };
   const isOpen = gateway.require === 'none' || operation?.open === true;
@@ -205,6 +221,17 @@ export function judgeRequest(loaded: LoadedPlan, gateway: LoadedGateway, facts: 
   if (!isAllowed(consumer!, operation)) return { ...known, reason: 'acl' };
   const missing = missingScopes(consumer!, operation, facts);
   return missing.length > 0 ? { ...known, reason: 'scopes', missing } : { ...known, reason: 'admitted' };
+}
+
+/** What is wrong with the body of a request that the gateway admits; `null`: nothing, or it does not ask. */
+export function bodyFinding(
+  { validation }: LoadedGateway,
+  verdict: GatewayVerdict,
+  facts: Facts,
+): BodyFinding | null {
+  if (validation === null || verdict.operation === null) return null;
+  const body = validation.bodies[verdict.operation.index]!;
+  return body === null ? null : findingOf(validation, body, facts);
 }
 
 /** Why a gateway refuses a request without an operation, whatever its credentials are; `null`: it does not. */

@@ -6,6 +6,8 @@ import { parseTemplate, segmentMatches, type TemplateSegment } from '../../base/
 
 /** An operation of a gateway. */
 export interface LoadedOperation {
+  /** Its place among the operations of the gateway. */
+  readonly index: number;
   /** Empty: it has none. */
   readonly id: string;
   readonly path: string;

@@ -21,6 +21,7 @@ import {
   gateway,
   gatewayExplanation,
   mayMatchGateway,
+  octetsOfGateway,
   wantedCredentials,
 } from './phases/gateway.ts';
 import { headers, headersExplanation } from './phases/headers.ts';
@@ -200,13 +201,18 @@ export function decide(context: Context, { real, shadow }: Runs): Decision {
   return decision;
 }
 
-/** Octets of body that the waf rules of the request need, in the real run or in the shadow's. */
+/** Octets of body that gateways and waf rules of the request need, in the real run or in the shadow's. */
 export function bodyWantedOf(context: Context, { real, shadow }: Runs): number {
   tagAgain(context, real);
-  const wanted = wantedBody(context);
+  const wanted = octetsNeeded(context);
   if (context.loaded.conditions?.readsTags !== true) return wanted;
   tagAgain(context, shadow);
-  return Math.max(wanted, wantedBody(context));
+  return Math.max(wanted, octetsNeeded(context));
+}
+
+function octetsNeeded(context: Context): number {
+  const ofGateway = octetsOfGateway(context);
+  return context.waf === null ? ofGateway : Math.max(ofGateway, wantedBody(context));
 }
 
 /** The decision that refuses a request with `status` before any rule is evaluated. */
@@ -273,7 +279,8 @@ export function credentialsOf(context: Context, { real }: Runs): CredentialsWant
 
 /** Removes what the runs of the last request computed for each other. */
 function clearMemo(context: Context): void {
-  const { rates, wafs, picks } = context.memo;
+  const { bodies, rates, wafs, picks } = context.memo;
+  if (bodies.size > 0) bodies.clear();
   if (rates.size > 0) rates.clear();
   if (wafs.size > 0) wafs.clear();
   if (picks.size > 0) picks.clear();

@@ -88,7 +88,7 @@ export function bodyOf({ body, headers }: EdgeRequest): Uint8Array | null | 'unr
 }
 
 /** Whether the headers announce a body (RFC 9112 §6.3). In HTTP/2 a body can follow without such a header. */
-function announcesBody(headers: EdgeRequest['headers']): boolean {
+export function announcesBody(headers: EdgeRequest['headers']): boolean {
   if (headers?.['transfer-encoding'] !== undefined) return true;
   const length = headers?.['content-length'];
   return length !== undefined && Number(length) !== 0;

@@ -20,6 +20,7 @@ import type {
   WafVerdict,
 } from './decision.ts';
 import type { Facts } from './facts.ts';
+import type { BodyFinding } from './gateway-bodies.ts';
 import type { LoadedGateway } from './gateways.ts';
 import { keyOfSlot, refOfSlot, refText } from './identity.ts';
 import type { LoadedPlan } from './loaded.ts';
@@ -38,6 +39,8 @@ export interface OriginStates {
 export interface Memo {
   readonly rates: Map<number, RateResult>;
   readonly wafs: Map<number, WafVerdict>;
+  /** What is wrong with the body, by slot of the gateway. */
+  readonly bodies: Map<number, BodyFinding | null>;
   /** Picks by slot of the pool; the host's own records under -1. */
   readonly picks: Map<number, number>;
   /** Counts that wait for the status of the response; `null`: none. */

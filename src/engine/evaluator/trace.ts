@@ -125,6 +125,10 @@ export const REASONS = [
   'consumer_inactive',
   'not_in_acl',
   'scope_missing',
+  'content_type',
+  'body_too_large',
+  'body_uninspected',
+  'body_invalid',
 ] as const;
 /** One of REASONS. */
 export type ReasonCode = (typeof REASONS)[number];

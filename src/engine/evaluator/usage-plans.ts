@@ -131,7 +131,9 @@ export function noteState(context: Context, run: Run, place: GatewayPlace, verdi
     return;
   }
   const result = context.memo.rates.get(place.slot);
-  if (result === undefined || (verdict.reason !== 'admitted' && verdict.reason !== 'throttled')) return;
+  // A request whose body is refused has counted, too.
+  const hasCounted = verdict.body !== null || verdict.reason === 'admitted' || verdict.reason === 'throttled';
+  if (result === undefined || !hasCounted) return;
   const { window } = throttleOf(context, place, verdict)!;
   const windowSec = window.windowMs / 1000;
   const { breached, retryAfter } = result;

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { describeKind, type FieldPath } from '../../base/diagnostics/diagnostic.ts';
+import { MAX_BODY_SCHEMA_DEPTH, MAX_FILE_VALUES } from '../../base/vocabulary/limits.ts';
 import type { PatternBook } from './pattern.ts';
 import { type Problem, type Report, readIssue, unknownField } from './report.ts';
 
@@ -211,8 +212,12 @@ function readWellFormed(fields: Fields, input: object, failed: ReadonlySet<strin
 // Copies any value to plain data before the schemas read it, so that no getter or proxy of the value can throw during
 // the read or return different values to two reads.
 
-/** Levels that are copied: the deepest value a schema reads is `rules[i].conditions.headers[j].values[k]`, seven steps down. */
-const DEEPEST = 8;
+/** Levels that are copied in any case: the deepest value but schemas of bodies is `rules[i].conditions.headers[j].values[k]`. */
+const USUAL = 8;
+/** Levels that are copied: schemas of bodies begin at the eighth and have at most `MAX_BODY_SCHEMA_DEPTH`. */
+const DEEPEST = USUAL + MAX_BODY_SCHEMA_DEPTH + 1;
+/** Objects and lists that are copied below the usual levels: twice what a file has values. Circular data would have no end. */
+const MOST_DEEP = 2 * MAX_FILE_VALUES;
 /**
  * Entries of a list that are copied, and one more: ten times the longest list any schema accepts, so its length is
  * still refused.
@@ -220,31 +225,31 @@ const DEEPEST = 8;
 const LONGEST = 100_000;
 
 /**
- * Copies the own enumerable properties of `value`. Below `DEEPEST` levels, and so in circular data, every object becomes
- * an empty one, which no schema reads. `null` when a property cannot be read at all (a throwing getter, a revoked proxy).
+ * Copies the own enumerable properties of `value`. Below `DEEPEST` levels, and beyond `MOST_DEEP`, as in circular data, every
+ * object becomes an empty one: such schemas are refused for their depth or size, and nothing else reads it. `null` when a property cannot be read at all (a throwing getter, a revoked proxy).
  */
 export function plainCopy(value: unknown): { readonly value: unknown } | null {
   try {
-    return { value: copy(value, 0) };
+    return { value: copy(value, 0, { left: MOST_DEEP }) };
   } catch {
     // Only code of the value itself (a getter, a proxy trap) can throw inside `copy`.
     return null;
   }
 }
 
-/** Copies one value; `depth` counts the levels above it. */
-function copy(value: unknown, depth: number): unknown {
+/** Copies one value; `depth` counts the levels above it, `deep` the objects that may be copied below the usual ones. */
+function copy(value: unknown, depth: number, deep: { left: number }): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (depth === DEEPEST) return {};
+  if (depth === DEEPEST || (depth >= USUAL && --deep.left < 0)) return {};
   if (Array.isArray(value)) {
     const entries: unknown[] = [];
     const length = Math.min(value.length, LONGEST + 1);
-    for (let index = 0; index < length; index++) entries.push(copy(value[index], depth + 1));
+    for (let index = 0; index < length; index++) entries.push(copy(value[index], depth + 1, deep));
     return entries;
   }
   const fields: Record<string, unknown> = {};
   for (const name of Object.keys(value)) {
-    const field = copy((value as Record<string, unknown>)[name], depth + 1);
+    const field = copy((value as Record<string, unknown>)[name], depth + 1, deep);
     if (name !== '__proto__') fields[name] = field;
     // An assignment to `__proto__` would set the prototype instead of a property.
     else

@@ -175,6 +175,12 @@ export function patternCost(source: string, subject: RegexSubject): PatternCost 
   return checked.verdict.ok ? costOf(checked) : null;
 }
 
+/** The octets of the automaton of a pattern in a schema of bodies, or why it is refused. Gateways have a budget of their own. */
+export function schemaPatternOctets(source: string): number | string {
+  const { verdict, octets } = checkCached(source, { ignoreCase: false, of: 'path' });
+  return verdict.ok ? octets : verdict.reason;
+}
+
 /** The part of a checked pattern that the budgets count. */
 function costOf({ octets, pattern, scans, prefix }: CheckedPattern): PatternCost {
   return { octets, build: (pattern?.size ?? 0) ** 2, scans, prefix };

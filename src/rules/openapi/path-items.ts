@@ -6,6 +6,7 @@ import { type FieldPath, formatPath, quoteValue } from '../../base/diagnostics/d
 import { isObject } from '../../base/text/json-object.ts';
 import { MAX_METHOD_CHARACTERS, MAX_OPERATIONS } from '../../base/vocabulary/limits.ts';
 import { TOKEN } from '../model/fields.ts';
+import type { SchemaBody, SchemaBodyReader } from './bodies.ts';
 import { MAX_ITEM_FIELDS, MAX_SCHEMA_PATHS } from './limits.ts';
 import { type DocumentReading, followReferences, type Located } from './references.ts';
 import { nameProblem, type OperationSecurity, readNames, type SecurityReader } from './security.ts';
@@ -23,6 +24,8 @@ export interface SchemaOperation {
   readonly tags?: readonly string[];
   /** Absent: the document does not say, and the gateway's own `auth` applies. */
   readonly auth?: 'none' | 'required';
+  /** Absent: any body. */
+  readonly body?: SchemaBody;
   readonly source: 'schema';
 }
 
@@ -45,6 +48,7 @@ const OTHER_FIELDS: readonly string[] = ['$ref', 'summary', 'description', 'para
 /** The state of reading the paths of one document. */
 interface PathsReading extends DocumentReading {
   readonly security: SecurityReader;
+  readonly bodies: SchemaBodyReader;
   /** What an operation without `security` of its own needs. */
   readonly preset: OperationSecurity;
   /** Those of the document's `servers`. */
@@ -206,12 +210,13 @@ function readOperation(
     report.add('error', path, { code: 'invalid_type', message, found: quoteValue(value) });
     return;
   }
-  const { operationId, tags, security } = value;
+  const { operationId, requestBody, tags, security } = value;
   const id = operationId === undefined ? null : readId(operationId, [...path, 'operationId'], state);
   const names = tags === undefined ? [] : readNames(tags, [...path, 'tags'], { report, what: 'tags' });
   const { auth, scopes } =
     security === undefined ? state.preset : state.security.read(security, [...path, 'security']);
   if (Object.hasOwn(value, 'servers')) checkServers(value['servers'], [...path, 'servers'], state);
+  const body = requestBody === undefined ? null : state.bodies.read(requestBody, [...path, 'requestBody']);
   const operation: SchemaOperation = {
     ...(id === null ? {} : { operation_id: id }),
     methods: [method],
@@ -219,6 +224,7 @@ function readOperation(
     ...(scopes.length === 0 ? {} : { scopes }),
     ...(names.length === 0 ? {} : { tags: names }),
     ...(auth === null ? {} : { auth }),
+    ...(body === null ? {} : { body }),
     source: 'schema',
   };
   operations.push({ operation, path });

@@ -1,11 +1,12 @@
 /**
  * Reads an OpenAPI document (3.0, 3.1, and 3.2 where it is the same) as the operations of a gateway. In: the document as plain data.
  * Out: an operation for each path and method, the base paths of `servers`, and diagnostics with paths into the document. What a
- * gateway does not use (schemas, parameters, responses, callbacks, webhooks, `x-` extensions) is not read.
+ * gateway does not use (parameters, responses, callbacks, webhooks, `x-` extensions) is not read.
  */
 import { type Diagnostic, type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { isObject } from '../../base/text/json-object.ts';
 import { createReport, type Report } from '../model/report.ts';
+import { createBodyReader } from './bodies.ts';
 import { type LocatedOperation, readPathItems } from './path-items.ts';
 import type { DocumentReading } from './references.ts';
 import { createSecurityReader } from './security.ts';
@@ -38,7 +39,7 @@ export function readOpenApi(document: unknown): OpenApiDocument {
       : security.read(document['security'], ['security']);
   const paths = readPaths(document['paths'], version, report);
   const basePaths = readBasePaths(document['servers'], ['servers'], report);
-  const state = { ...reading, security, preset, basePaths };
+  const state = { ...reading, security, preset, basePaths, bodies: createBodyReader(reading, version) };
   const operations = paths === null ? [] : readPathItems(paths, state);
   if (operations.length === 0 && report.errors() === 0) {
     const message = 'describes no operation, so every request is unknown to the gateway';

@@ -2,6 +2,11 @@
 import type { CodeList } from './code.ts';
 
 export const OPENAPI_CODES = {
+  openapi_body: {
+    severity: 'warning',
+    meaning: 'the schema of a body is not compared with bodies, since it has what is not evaluated',
+    remedy: 'write it in JSON Schema 2020-12 without what the message names',
+  },
   openapi_duplicate: {
     severity: 'error',
     meaning:

@@ -7,6 +7,11 @@ export const VALUE_CODES = {
     meaning: 'a condition compares a header or a cookie, which is octets, with a character that no octet is',
     remedy: 'write the octets of its UTF-8 form in a `regex`, such as `\\xE2\\x82\\xAC`',
   },
+  body_schema: {
+    severity: 'error',
+    meaning: 'the schema of a body does not compile, is too large, or has a keyword that is not evaluated',
+    remedy: 'write JSON Schema 2020-12 without what the message names',
+  },
   condition_values: {
     severity: 'error',
     meaning: 'a condition has `values` beside `present` or `absent`, or none beside a comparison',

@@ -69,8 +69,9 @@ function contentOf({
   scopes = [],
   tags = [],
   auth,
+  body,
 }: GatewayOperation | SchemaOperation): string {
-  return JSON.stringify([operation_id ?? null, path, scopes, tags, auth ?? null]);
+  return JSON.stringify([operation_id ?? null, path, scopes, tags, auth ?? null, body ?? null]);
 }
 
 const OPERATION_TEXTS = z.array(z.string()).describe('such as `GET /orders/{id}`');

@@ -14,9 +14,12 @@ import {
   preflightAnswer,
   refusalOf,
 } from '../gateway-answers.ts';
+import { type BodyFinding, octetsWanted } from '../gateway-bodies.ts';
 import {
+  bodyFinding,
   type CredentialsWanted,
   type GatewayVerdict,
+  isWide,
   judgeRequest,
   type LoadedGateway,
   loadGateway,
@@ -115,9 +118,47 @@ function verdictOf(context: Context, run: Run, slot: number): GatewayVerdict {
   const place = placeOf(context, slot);
   if (exhaustedPlan(context, place, verdict) !== null) return { ...verdict, reason: 'quota' };
   const throttle = throttleOf(context, place, verdict);
-  return throttle !== null && countOnce(context, run, slot, throttle).breached
-    ? { ...verdict, reason: 'throttled' }
-    : verdict;
+  if (throttle !== null && countOnce(context, run, slot, throttle).breached)
+    return { ...verdict, reason: 'throttled' };
+  const body = bodyOnce(context, slot, verdict);
+  return body === null ? verdict : { ...verdict, body, reason: body.blocks ? body.reason : 'admitted' };
+}
+
+/** What is wrong with the body of an admitted request, compared once. */
+function bodyOnce(context: Context, slot: number, verdict: GatewayVerdict): BodyFinding | null {
+  const own = gatewayAt(context, slot);
+  // PERF: most gateways compare no bodies.
+  if (own.validation === null) return null;
+  const { bodies } = context.memo;
+  const known = bodies.get(slot);
+  if (known !== undefined) return known;
+  const found = bodyFinding(own, verdict, context.facts);
+  bodies.set(slot, found);
+  return found;
+}
+
+/** Octets of body that the gateways of this request compare: the first one that acts, and dry_run ones before it. */
+export function octetsOfGateway(context: Context): number {
+  if (
+    !isWide(context.loaded) ||
+    (exemptionsOf(context.facts) & EXEMPT.acme) !== 0 ||
+    isEdgeOwn(context.facts)
+  )
+    return 0;
+  let wanted = 0;
+  for (let slot = nextMatch(context, GATEWAY); slot >= 0; slot = nextMatch(context, GATEWAY)) {
+    wanted = Math.max(wanted, octetsOf(context, slot));
+    if (!isDryRun(context, slot)) return wanted;
+  }
+  return wanted;
+}
+
+function octetsOf(context: Context, slot: number): number {
+  const { validation } = gatewayAt(context, slot);
+  if (validation === null) return 0;
+  const { operation, reason } = judgedBy(context, slot);
+  if (reason !== 'admitted' || operation === null || validation.bodies[operation.index] === null) return 0;
+  return octetsWanted(validation);
 }
 
 function placeOf(context: Context, slot: number): GatewayPlace {
@@ -139,6 +180,7 @@ const PREFLIGHT: GatewayVerdict = {
   failure: null,
   path: null,
   missing: [],
+  body: null,
 };
 
 /** The gateway in a slot, decoded at its first use. */
@@ -174,15 +216,17 @@ function answer(context: Context, run: Run, slot: number, { status, body, header
 }
 
 function outcomeOf({ router, unknown }: LoadedGateway, verdict: GatewayVerdict): GatewayOutcome {
-  const { operation, consumer, failure } = verdict;
+  const { operation, consumer, failure, body } = verdict;
   const isUnknown = router !== null && operation === null && unknown === 'log';
   // A request that is admitted all the same has its reason in the log.
-  const reason = verdict.reason === 'admitted' && isUnknown ? 'unknown_operation' : verdict.reason;
+  const logged = isUnknown ? 'unknown_operation' : (body?.reason ?? 'admitted');
+  const reason = verdict.reason === 'admitted' ? logged : verdict.reason;
   return {
     reason,
     operation: operation === null ? null : operation.id || operation.path,
     consumer: consumer?.username ?? null,
     ...(failure === null ? {} : { failure }),
+    ...(body === null || body.errors.length === 0 ? {} : { errors: body.errors }),
   };
 }
 
@@ -242,10 +286,26 @@ function reasonOf(context: Context, rates: Settled['rates'], slot: number): Rule
       const result = rates.get(slot);
       const over = result?.breached === true;
       if (over) return { code: 'over_limit', text: `${what}, ${who}: over the usage plan` };
-      return { code: 'admitted', text: `${what}, ${who}` };
+      return bodyReason(bodyOnce(context, slot, verdict), `${what}, ${who}`);
     }
   }
 }
+
+/** What is wrong with a body, whether it is refused or logged. */
+function bodyReason(found: BodyFinding | null, who: string): RuleReason {
+  if (found === null) return { code: 'admitted', text: who };
+  const { reason, blocks, errors } = found;
+  const places = errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ');
+  const text = `${who}: ${BODY_TEXTS[reason]}${places === '' ? '' : `: ${places}`}`;
+  return { code: reason, text: blocks ? text : `${text}, which is logged` };
+}
+
+const BODY_TEXTS = {
+  content_type: 'the operation does not take the media type of the body',
+  body_too_large: 'the body is longer than `body_cap_kb`',
+  body_uninspected: 'the body cannot be read whole',
+  body_invalid: 'the body is not valid',
+} as const;
 
 function failureText({ failure }: GatewayVerdict): string {
   return (failure ?? 'missing').replaceAll('_', ' ');

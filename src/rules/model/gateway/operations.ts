@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { parseTemplate, templateShape } from '../../../base/paths/path-template.ts';
 import {
+  MAX_BODY_TYPES,
   MAX_OPERATION_METHODS,
   MAX_OPERATION_NAME,
   MAX_OPERATION_NAMES,
@@ -22,6 +23,50 @@ const scope = (): z.ZodString =>
           message: 'must consist of visible ASCII characters without `"`, `\\` and blanks',
         },
   );
+
+/** A media type of a body, and what its value must be. */
+export const BODY_CONTENT_FIELDS = {
+  type: checked(filledText(MAX_OPERATION_NAME), judgeMediaRange)
+    .describe('media type without parameters, such as `application/json`; also `text/*` and `*/*`')
+    .meta({ examples: ['application/json'] }),
+  schema: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe(
+      'JSON Schema (2020-12) of the value, of types of JSON alone; `$ref` refers to what is in it, and `format` asserts nothing',
+    )
+    .meta({ examples: [{ type: 'object', required: ['item'] }] }),
+};
+
+/** The body of an operation. */
+export const BODY_FIELDS = {
+  required: z
+    .boolean()
+    .optional()
+    .describe('whether requests must have a body; default: false')
+    .meta({ examples: [true] }),
+  content: checked(list(z.strictObject(BODY_CONTENT_FIELDS), MAX_BODY_TYPES), (entries) =>
+    entries.length === 0 ? NO_TYPE : null,
+  )
+    .describe('the media types that bodies may have; the most exact one that matches has the schema')
+    .meta({ examples: [[{ type: 'application/json' }]] }),
+};
+
+const NO_TYPE: Problem = {
+  code: 'too_few',
+  message: 'must not be empty',
+  remedy: 'list a media type, such as `application/json`',
+};
+
+/** A type and a subtype, or a star (RFC 9110 §8.3.1). */
+export const MEDIA_RANGE = /^[a-z0-9!#$&^_.+-]+\/(?:\*|[a-z0-9!#$&^_.+-]+)$/i;
+
+/** The problem of a media range without parameters (RFC 9110 §12.5.1); `null`: it has none. */
+function judgeMediaRange(range: string): Problem | null {
+  if (range === '*/*' || MEDIA_RANGE.test(range)) return null;
+  const message = 'must be a media type without parameters';
+  return { code: 'invalid_token', message, remedy: 'write `application/json`' };
+}
 
 /** The fields of one operation. */
 export const OPERATION_FIELDS = {
@@ -50,6 +95,11 @@ export const OPERATION_FIELDS = {
     .optional()
     .describe('`none`: the operation needs no credentials, and those that are not valid count as absent')
     .meta({ examples: ['none'] }),
+  body: z
+    .strictObject(BODY_FIELDS)
+    .optional()
+    .describe('the bodies of its requests, which gateways with `validation` compare; absent: any')
+    .meta({ examples: [{ required: true, content: [{ type: 'application/json' }] }] }),
   source: z
     .enum(OPERATION_SOURCES)
     .optional()

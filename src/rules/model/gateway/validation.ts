@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { MAX_BODY_CAP_KB } from '../../../base/vocabulary/limits.ts';
 import { VALIDATION_MODES } from '../../../base/vocabulary/vocabulary.ts';
 import { integer } from '../fields.ts';
-import type { Stored } from '../form.ts';
 
 /** The fields of `validation`. */
 export const VALIDATION_FIELDS = {
@@ -26,6 +25,3 @@ export const VALIDATION_FIELDS = {
     .describe('size, in KiB, up to which bodies are read')
     .meta({ examples: [64] }),
 };
-
-/** How bodies are validated, as it is stored. */
-export type BodyValidation = Stored<typeof VALIDATION_FIELDS>;

@@ -23,8 +23,15 @@ import { judgeCookieName, judgeHeaderName, warnMethodCase } from '../conditions.
 import { checked, filledText, flag, list, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues, type Stored } from '../form.ts';
 import { authorityTimes, EXAMPLE_AUTHORITY, MTLS_FIELDS } from '../gateway/client-certificates.ts';
+import { bodySchemas } from '../gateway/bodies.ts';
 import { CORS_FIELDS, coversAuthorization, starsOfCors } from '../gateway/cors.ts';
-import { distinctOperations, neededFields, OPERATION_FIELDS } from '../gateway/operations.ts';
+import {
+  BODY_CONTENT_FIELDS,
+  BODY_FIELDS,
+  distinctOperations,
+  neededFields,
+  OPERATION_FIELDS,
+} from '../gateway/operations.ts';
 import { VALIDATION_FIELDS } from '../gateway/validation.ts';
 import { parseHeaderValue } from '../header-values.ts';
 import { judgeCredentialHeader, registryName } from '../registry/names.ts';
@@ -269,6 +276,8 @@ export const gatewayForm = hostRule({
     jwt: Object.keys(JWT),
     mtls: Object.keys(MTLS_FIELDS),
     operations: Object.keys(OPERATION_FIELDS),
+    body: Object.keys(BODY_FIELDS),
+    content: Object.keys(BODY_CONTENT_FIELDS),
     cors: Object.keys(CORS_FIELDS),
     validation: Object.keys(VALIDATION_FIELDS),
     upstream_headers: CHANGE_NAMES,
@@ -282,6 +291,7 @@ export const gatewayForm = hostRule({
     methodCases,
     starsOfCors,
     coversAuthorization,
+    bodySchemas,
     upstream,
   ],
 });

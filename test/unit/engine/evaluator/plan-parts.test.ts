@@ -6,7 +6,7 @@ import { printPlan } from '../../../../src/engine/compiler/print.ts';
 import { sealRegistry } from '../../../../src/engine/compiler/seal-registry.ts';
 import { loadPlan, openPlanPart, type PlanPart } from '../../../../src/engine/evaluator/index.ts';
 import { listsOfPlan, registryOfPlan } from '../../../../src/engine/evaluator/plan-parts.ts';
-import { PLAN_VERSION } from '../../../../src/engine/plan/layout.ts';
+import { GATEWAYS_VERSION } from '../../../../src/engine/plan/layout.ts';
 import {
   digestsIn,
   listDigests,
@@ -47,7 +47,7 @@ describe('a plan with a registry', () => {
         ...openPlan(bytes),
         version: new DataView(bytes.buffer).getUint32(4, true),
       };
-      expect(version).toBe(PLAN_VERSION);
+      expect(version).toBe(GATEWAYS_VERSION);
       expect(listsOfPlan(plan, { lists: find }).map(({ kind }) => kind)).toEqual(['ip']);
       expect(registryOfPlan(plan, { lists: find })?.consumer('acme')?.username).toBe('acme');
       expect(listDigests(plan).map(({ name }) => name)).toEqual(['bad']);

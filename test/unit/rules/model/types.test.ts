@@ -23,7 +23,7 @@ const UNSTORED = [
   'target_mode',
   'targets',
   'request',
-  ...['default_plan', 'cors', 'upstream_headers'],
+  ...['default_plan', 'cors', 'validation', 'upstream_headers'],
 ];
 
 describe('what the forms produce', () => {

@@ -382,3 +382,76 @@ describe('a bound', () => {
     expect(diagnostics.some(({ code }) => code === 'too_many_mistakes')).toBe(true);
   });
 });
+
+describe('a request body', () => {
+  const BODIES = `components:
+  schemas:
+    Order:
+      type: object
+      required: [item, parts]
+      properties:
+        item: { type: string, description: a name, example: { $ref: '#/no' } }
+        parts: { type: array, items: { $ref: '#/components/schemas/Order' } }
+  requestBodies:
+    order: { required: true, content: { 'application/json; charset=utf-8': { schema: { $ref: '#/components/schemas/Order' } } } }
+`;
+  const post = (body: string, more = BODIES): string =>
+    `paths:\n  /a:\n    post:\n      requestBody: ${body}\n${more}`;
+  const media = (schema: string, type = 'application/json'): string =>
+    `{ content: { ${type}: { schema: ${schema} } } }`;
+
+  test('has its schema with what that refers to, without annotations', () => {
+    const [found] = operations(post("{ $ref: '#/components/requestBodies/order' }"));
+    const Order = {
+      type: 'object',
+      required: ['item', 'parts'],
+      properties: { item: { type: 'string' }, parts: { type: 'array', items: { $ref: '#/$defs/s0' } } },
+    };
+    const schema = { $ref: '#/$defs/s0', $defs: { s0: Order } };
+    expect(found?.body).toEqual({ required: true, content: [{ type: 'application/json', schema }] });
+  });
+
+  test('of 3.0 is read in its dialect', () => {
+    const schema = `{ type: object, required: [a, id], properties: {
+        id: { type: string, readOnly: true },
+        a: { type: number, nullable: true, minimum: 1, exclusiveMinimum: true, maximum: 2, exclusiveMaximum: false } } }`;
+    const [found] = operations(post(media(schema), ''), HEAD.replace('3.1.0', '3.0.3'));
+    expect(found?.body?.content[0]?.schema).toEqual({
+      type: 'object',
+      required: ['a'],
+      properties: {
+        id: { type: 'string' },
+        a: { type: ['number', 'null'], exclusiveMinimum: 1, maximum: 2 },
+      },
+    });
+  });
+
+  test.each([
+    [
+      '{ type: object, unevaluatedProperties: false }',
+      'schema.unevaluatedProperties: is a keyword that is not evaluated',
+    ],
+    ["{ $ref: '#/components/schemas/None' }", 'schema["$ref"]: refers to nothing in the schema'],
+    ["{ $ref: 'other.yaml' }", 'schema["$ref"]: refers to another document, and only this schema is read'],
+    ['{ type: string, pattern: "(?=a)" }', 'schema.pattern: looks around with `(?=a`'],
+  ])('with %s is not compared, with a warning at its place', (schema, message) => {
+    const text = post(media(schema));
+    expect(operations(text)[0]?.body).toEqual({ content: [{ type: 'application/json' }] });
+    expect(mistakes(text)).toContain(
+      `warning: paths["/a"].post.requestBody.content["application/json"].${message}`,
+    );
+    expect(mistakes(text)).toContain(', so bodies are not compared');
+  });
+
+  test('names the place of a mistake in a schema that it refers to', () => {
+    const broken = BODIES.replace('type: array', 'type: arrays');
+    expect(mistakes(post("{ $ref: '#/components/requestBodies/order' }", broken))).toContain(
+      'warning: components.schemas.Order.properties.parts.type: must be one or several of',
+    );
+  });
+
+  test('of other types has types alone', () => {
+    const [found] = operations(post(media('{ type: string }', 'text/csv')));
+    expect(found?.body).toEqual({ content: [{ type: 'text/csv' }] });
+  });
+});

@@ -1,0 +1,127 @@
+/**
+ * Request bodies of an OpenAPI document: their media types, and the schemas of those of JSON, each with what it refers to. In: the
+ * `requestBody` of an operation. Out: the body of an operation of a gateway. A schema that is not evaluated is left out with a
+ * warning, and its bodies are not compared.
+ */
+import { type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
+import { compileSchema } from '../../base/json-schema/compile-schema.ts';
+import { isObject } from '../../base/text/json-object.ts';
+import { MAX_BODY_SCHEMA, MAX_BODY_TYPES, MAX_GATEWAY_SCHEMAS } from '../../base/vocabulary/limits.ts';
+import { createPatternJudge, isJsonType } from '../model/gateway/bodies.ts';
+import { MEDIA_RANGE } from '../model/gateway/operations.ts';
+import { bundleSchema } from './bundle-schema.ts';
+import { type DocumentReading, followReferences } from './references.ts';
+
+/** A body, as an operation of a gateway has it. */
+export interface SchemaBody {
+  readonly required?: boolean;
+  readonly content: readonly { readonly type: string; readonly schema?: Readonly<Record<string, unknown>> }[];
+}
+
+/** Reads bodies of one document. */
+export interface SchemaBodyReader {
+  /** `null`: any body. */
+  read(value: unknown, path: FieldPath): SchemaBody | null;
+}
+
+/** Creates the reader of a document. `version`: `openapi` of it. */
+export function createBodyReader(reading: DocumentReading, version: string): SchemaBodyReader {
+  const state: BodiesReading = {
+    ...reading,
+    isOldDialect: version.startsWith('3.0.'),
+    placePattern: createPatternJudge(),
+    known: new Map(),
+    total: 0,
+  };
+  return { read: (value, path) => readBody(value, path, state) };
+}
+
+interface BodiesReading extends DocumentReading {
+  /** Of 3.0, whose schemas are a dialect of their own. */
+  readonly isOldDialect: boolean;
+  readonly placePattern: ReturnType<typeof createPatternJudge>;
+  /** Schemas by their JSON, and whether they compile. */
+  readonly known: Map<string, boolean>;
+  /** Characters of all of them. */
+  total: number;
+}
+
+function readBody(value: unknown, path: FieldPath, state: BodiesReading): SchemaBody | null {
+  const { report } = state;
+  if (!isObject(value)) {
+    const message = 'must be an object with `content`';
+    report.add('warning', path, { code: 'openapi_body', message, found: quoteValue(value) });
+    return null;
+  }
+  const located = followReferences({ value, path }, state)?.at(-1);
+  const content = located?.value['content'];
+  if (located === undefined || !isObject(content)) return null;
+  const at = [...located.path, 'content'];
+  const types = Object.keys(content).map((written) => (written.split(';', 1)[0] ?? '').trim());
+  const unread = types.findIndex((type) => type !== '*/*' && !MEDIA_RANGE.test(type));
+  if (unread >= 0 || types.length > MAX_BODY_TYPES) {
+    const many = `has more than ${MAX_BODY_TYPES} media types`;
+    const message = `${unread >= 0 ? 'has what is no media type' : many}, so bodies are not compared`;
+    report.add('warning', at, {
+      code: 'openapi_body',
+      message,
+      found: unread >= 0 ? quoteValue(types[unread]) : null,
+    });
+    return null;
+  }
+  if (types.length === 0) return null;
+  const names = Object.keys(content);
+  const entries = types.flatMap((type, index) => {
+    if (types.indexOf(type) !== index) return [];
+    const name = names[index]!;
+    const schema = isJsonType(type) ? readSchema(content[name], [...at, name], state) : null;
+    return [schema === null ? { type } : { type, schema }];
+  });
+  return { ...(located.value['required'] === true ? { required: true } : {}), content: entries };
+}
+
+/** The schema of a media type with all that it refers to; `null`: it has none that is evaluated. */
+function readSchema(
+  media: unknown,
+  path: FieldPath,
+  state: BodiesReading,
+): Readonly<Record<string, unknown>> | null {
+  if (!isObject(media) || !isObject(media['schema'])) return null;
+  const { isOldDialect, report, root } = state;
+  const at = [...path, 'schema'];
+  const { schema, problems, pathOf } = bundleSchema(
+    { schema: media['schema'], path: at },
+    { root, isOldDialect },
+  );
+  const warn = (where: FieldPath, message: string, remedy?: string): void => {
+    const problem = {
+      code: 'openapi_body',
+      message: `${message}, so bodies are not compared`,
+      found: null,
+    } as const;
+    report.add('warning', where, remedy === undefined ? problem : { ...problem, remedy });
+  };
+  for (const { path: where, message } of problems) warn(where, message);
+  if (problems.length > 0) return null;
+  const text = JSON.stringify(schema);
+  const earlier = state.known.get(text);
+  if (earlier !== undefined) return earlier ? schema : null;
+  if (text.length > MAX_BODY_SCHEMA || state.total + text.length > MAX_GATEWAY_SCHEMAS) {
+    const all = `all schemas together have more than ${MAX_GATEWAY_SCHEMAS} characters of JSON`;
+    warn(
+      at,
+      text.length > MAX_BODY_SCHEMA
+        ? `has more than ${MAX_BODY_SCHEMA} characters of JSON with what it refers to`
+        : all,
+    );
+    return null;
+  }
+  const compiled = compileSchema(schema, state.placePattern);
+  state.known.set(text, compiled.ok);
+  if (compiled.ok) {
+    state.total += text.length;
+    return schema;
+  }
+  for (const problem of compiled.problems) warn(pathOf(problem.path), problem.message, problem.remedy);
+  return null;
+}

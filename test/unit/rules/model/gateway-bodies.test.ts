@@ -1,0 +1,96 @@
+/** Bodies of operations of gateways: which schemas a rule may have, with the place of what is refused. */
+import { describe, expect, test } from 'vitest';
+import { formatPath } from '../../../../src/base/diagnostics/diagnostic.ts';
+import {
+  MAX_BODY_SCHEMA,
+  MAX_BODY_SCHEMA_DEPTH,
+  MAX_SCHEMA_PATTERNS,
+} from '../../../../src/base/vocabulary/limits.ts';
+import { parseRule } from '../../../../src/rules/model/parse.ts';
+
+type Content = { readonly type: string; readonly schema?: unknown };
+
+function parse(...content: Content[]) {
+  const operations = [{ methods: ['POST'], path: '/a', body: { content } }];
+  return parseRule('gateway', { base_path: '/', auth: { require: 'none' }, operations, validation: {} });
+}
+
+function refusals(...content: Content[]): readonly string[] {
+  return parse(...content).diagnostics.map(({ path, message }) => `${formatPath(path)}: ${message}`);
+}
+
+const PLACE = 'operations[0].body.content[0]';
+const json = (schema: unknown): Content => ({ type: 'application/json', schema });
+
+/** Objects inside one another. */
+function nested(levels: number): unknown {
+  return levels === 1 ? {} : { not: nested(levels - 1) };
+}
+
+describe('a schema of a body', () => {
+  test('is stored whole, as deep as it may be', () => {
+    const deep = (levels: number): object =>
+      levels === 0 ? { type: 'null' } : { properties: { a: deep(levels - 1) } };
+    const schema = deep(20);
+    const parsed = parse(json(schema));
+    expect(parsed.diagnostics).toEqual([]);
+    expect(JSON.stringify(parsed)).toContain(JSON.stringify(schema));
+  });
+
+  test.each<[string, Content, string]>([
+    [
+      'of another keyword',
+      json({ not: { unevaluatedItems: false } }),
+      '.schema.not.unevaluatedItems: is a keyword that is not evaluated',
+    ],
+    [
+      'of a type that is not JSON',
+      { type: 'text/csv', schema: {} },
+      '.schema: is of a type that is not read: values are compared of types of JSON alone',
+    ],
+    [
+      'of a range',
+      { type: 'application/*', schema: {} },
+      '.schema: is of a type that is not read: values are compared of types of JSON alone',
+    ],
+    [
+      'that is too large',
+      json({ $comment: 'x'.repeat(MAX_BODY_SCHEMA) }),
+      `.schema: must be at most ${MAX_BODY_SCHEMA} characters of JSON`,
+    ],
+    [
+      'that is nested too deep',
+      json(nested(MAX_BODY_SCHEMA_DEPTH + 1)),
+      `.schema: must be nested at most ${MAX_BODY_SCHEMA_DEPTH} deep`,
+    ],
+    [
+      'that is nested far too deep',
+      json(nested(500)),
+      `.schema: must be nested at most ${MAX_BODY_SCHEMA_DEPTH} deep`,
+    ],
+    [
+      'with a pattern that needs too large an automaton',
+      json({ pattern: '^(?:a|b)*a(?:a|b){20}$' }),
+      '.schema.pattern: the pattern is too complex',
+    ],
+    ['of a malformed type', { type: 'json' }, '.type: must be a media type without parameters'],
+  ])('%s is refused', (_what, content, refusal) => {
+    expect(refusals(content)[0]).toContain(PLACE + refusal);
+  });
+
+  test('of circular data is refused', () => {
+    const circle: Record<string, unknown> = {};
+    circle['allOf'] = [circle, circle];
+    expect(refusals(json(circle))[0]).toContain(`${PLACE}.schema: must be`);
+  });
+
+  test('has few patterns with the others of its gateway', () => {
+    const patterns = (count: number) => ({
+      allOf: Array.from({ length: count }, (_, index) => ({ pattern: `a${index}` })),
+    });
+    expect(refusals(json(patterns(MAX_SCHEMA_PATTERNS)))).toEqual([]);
+    expect(refusals(json(patterns(MAX_SCHEMA_PATTERNS + 1)))).toEqual([
+      `${PLACE}.schema.allOf[${MAX_SCHEMA_PATTERNS}].pattern: is beyond the ${MAX_SCHEMA_PATTERNS} patterns that the bodies of a gateway may have`,
+    ]);
+  });
+});
