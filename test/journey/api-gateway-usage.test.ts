@@ -103,14 +103,14 @@ describe.each(testDatabases())('use of gateways on $kind', (database) => {
 
   test('values divide the totals, and those beyond `limit` are one sum', async () => {
     const ofGateway: Of = (one) => one.gateway === gateways[0];
-    for (const [by, valueOf] of [
+    for (const [by, divided] of [
       ['consumer', (one) => one.consumer],
       ['operation', (one) => one.operation],
       ['status', (_, { status }) => String(status)],
     ] as readonly (readonly [string, (...of: Parameters<Of>) => string])[]) {
       const body = await good(`/gateways/${gateways[0]}/usage?by=${by}`);
       for (const { value, ...sums } of body.values)
-        expect(sums).toEqual(naive(body, (...of) => ofGateway(...of) && valueOf(...of) === (value ?? '')));
+        expect(sums).toEqual(naive(body, (...of) => ofGateway(...of) && divided(...of) === (value ?? '')));
       expect(body.others).toEqual({ requests: 0, admitted: 0 });
       const cut = await good(`/gateways/${gateways[0]}/usage?by=${by}&limit=1`);
       expect(cut.values).toEqual(body.values.slice(0, 1));
