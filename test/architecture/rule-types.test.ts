@@ -46,6 +46,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'edge/proxy/origin/failover.ts': 'a pool has further origins to try',
   'engine/compiler/draft.ts':
     'gateways are in the order of their base paths, in a part of a plan of their own',
+  'engine/counts/gateway-counts.ts': 'the gateway that decided a request',
   'engine/compiler/filters.ts':
     'a list of targets is the path filter of a redirect, a base path that of a gateway',
   'engine/counts/shadow-changes.ts': 'an effect of that name',

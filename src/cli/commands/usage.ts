@@ -2,29 +2,16 @@
 import { Command, Option } from 'commander';
 import type { UseDivision } from '../../control/traffic/show-gateway-use.ts';
 import { type Examples, withExamples } from '../examples.ts';
-import { CommandFault, EXIT, usageFault } from '../exit.ts';
+import { usageFault } from '../exit.ts';
 import { colourOption, jsonOption } from '../options.ts';
 import { outputWidth } from '../output.ts';
-import { type UsageReport, usageLines } from '../print/usage.ts';
-import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
-import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
-import {
-  followOption,
-  type PeriodFlags,
-  periodAt,
-  periodOptions,
-  printReport,
-  type ReportFlags,
-} from '../reports.ts';
+import { usageLines } from '../print/usage.ts';
+import { keyOption, serverOption } from '../remote/call-api.ts';
+import { readUsage, type UsageFlags } from '../remote/read-usage.ts';
+import { followOption, periodOptions, printReport, type ReportFlags } from '../reports.ts';
 
 /** The options of the command, as commander parses them. */
-interface Flags extends ServerAccess, PeriodFlags, ReportFlags {
-  /** The id of a gateway. */
-  readonly gateway?: string;
-  /** A username. */
-  readonly consumer?: string;
-  readonly by?: UseDivision;
-}
+interface Flags extends UsageFlags, ReportFlags {}
 
 /** Columns of a line where the output has no width. */
 const USUAL_WIDTH = 100;
@@ -34,31 +21,12 @@ async function run(domain: string, flags: Flags): Promise<void> {
     throw usageFault('name one of the two: --gateway <id> or --consumer <username>');
   await printReport(
     async () => {
-      const report = await readReport(domain, flags);
+      const report = await readUsage(domain, flags);
       const width = Number.isFinite(outputWidth()) ? outputWidth() : USUAL_WIDTH;
       return { fields: report, lines: usageLines(report, width) };
     },
     { name: 'usage', flags },
   );
-}
-
-async function readReport(domain: string, flags: Flags): Promise<UsageReport> {
-  const { gateway, consumer, by = gateway === undefined ? 'operation' : 'consumer' } = flags;
-  const { query } = periodAt(flags, Date.now());
-  const get = async (below: string, parameters: Readonly<Record<string, string>>): Promise<unknown> => {
-    const path = `${domainPath(domain, below)}?${new URLSearchParams(parameters)}`;
-    return (await callDomainApi(domain, flags, { method: 'GET', path })).body;
-  };
-  let place = `/gateways/${encodeURIComponent(gateway ?? '')}`;
-  if (consumer !== undefined) {
-    const [found] = (await get('/consumers/', { username: consumer })) as readonly { readonly id: number }[];
-    if (found === undefined)
-      throw new CommandFault(EXIT.no, `\`${domain}\` has no consumer \`${consumer}\``);
-    place = `/consumers/${found.id}`;
-  }
-  const answer = (await get(`${place}/usage`, { ...query, by })) as Omit<UsageReport, 'domain' | 'of'>;
-  const of = consumer === undefined ? `gateway ${gateway}` : `consumer ${consumer}`;
-  return { domain, of, ...answer };
 }
 
 /** Examples of the help. */
