@@ -55,6 +55,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Co
     audit: async () => (await import('./commands/audit.ts')).auditCommand(),
     hits: async () => (await import('./commands/hits.ts')).hitsCommand(),
     traffic: async () => (await import('./commands/traffic.ts')).trafficCommand(),
+    usage: async () => (await import('./commands/usage.ts')).usageCommand(),
     recommend: async () => (await import('./commands/recommend.ts')).recommendCommand(),
     uptime: async () => (await import('./commands/uptime.ts')).uptimeCommand(),
     ssl: async () => (await import('./commands/ssl.ts')).sslCommand(),

@@ -48,6 +48,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'engine/compiler/draft.ts':
     'gateways are in the order of their base paths, in a part of a plan of their own',
   'engine/compiler/gateways.ts': 'the rows of gateways are longer if one of them uses what version 7 added',
+  'engine/counts/gateway-counts.ts': 'the gateway that decided a request',
   'engine/compiler/filters.ts':
     'a list of targets is the path filter of a redirect, a base path that of a gateway',
   'engine/counts/shadow-changes.ts': 'an effect of that name',

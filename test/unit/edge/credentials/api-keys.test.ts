@@ -1,5 +1,6 @@
 /** API keys of requests: where they are, and which are refused (semantics §15). */
 
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sha256 } from '../../../../src/base/platform/cryptography.ts';
 import { webSha256 } from '../../../../src/base/platform/web-cryptography.ts';
@@ -22,7 +23,11 @@ function judged(request: EdgeRequest): unknown {
   return verify(request, wantedOf(REGISTRY, [], SOURCES), { now: NOW });
 }
 
-const SHOP = { consumer: 'shop', verified: ['api_key'] };
+const SHOP = {
+  consumer: 'shop',
+  verified: ['api_key'],
+  keyId: createHash('sha256').update(KEY).digest('hex').slice(0, 8),
+};
 
 describe('a valid key', () => {
   test.each([
