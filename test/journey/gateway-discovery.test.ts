@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPublisher } from '../../src/control/publishing/publisher.ts';
 import { type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
-import { startApi, type TestApi } from '../support/api.ts';
+import { send, startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { builtCli, edgeplan } from '../support/built.ts';
 import { testDatabases } from '../support/databases.ts';
@@ -44,6 +44,16 @@ describe.each(testDatabases())('discovered operations on $kind', (database) => {
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
   async function good(method: string, path: string, body?: unknown): Promise<any> {
     const answer = await subject.ask(method, path, body);
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body;
+  }
+  async function upload(method: string, path: string, document: string): Promise<object> {
+    const headers = {
+      authorization: `Bearer ${subject.owner.key}`,
+      'content-type': 'application/yaml',
+    };
+    const body = Buffer.from(document);
+    const answer = await send(api.port, { method, path: subject.at(path), body, headers });
     expect(answer.status, answer.text).toBe(200);
     return answer.body;
   }
@@ -106,9 +116,9 @@ describe.each(testDatabases())('discovered operations on $kind', (database) => {
     const drafted = await edgeplan(['gateway', 'draft', ...args], { cwd: folder, env });
     expect(drafted).toEqual({ code: 0, out: '', err: 'edgeplan: 4 operations\n' });
     const document = readFileSync(file, 'utf8');
-    const checked = await good('POST', `/gateways/${gateway}/schema/check`, document);
+    const checked = await upload('POST', `/gateways/${gateway}/schema/check`, document);
     expect(checked).toMatchObject({ valid: true, base_paths: ['/v1'], operations: 4, diagnostics: [] });
-    await good('PUT', `/gateways/${gateway}/schema`, document);
+    await upload('PUT', `/gateways/${gateway}/schema`, document);
     expect((await good('GET', discovered)).operations).toEqual([]);
 
     const enforced = await published();
