@@ -23,7 +23,10 @@ export function discoverUnknown(
 ): Discovered {
   const base = base_path === '/' ? '' : decodeEscapes(base_path);
   const router = createRouter(
-    operations.map(({ methods, path }) => ({ methods, path, id: '', scopes: [], tags: [], open: false })),
+    operations.map(({ methods, path }, index) => ({
+      ...{ index, methods, path },
+      ...{ id: '', scopes: [], tags: [], open: false },
+    })),
   );
   const discovery = createDiscovery();
   for (const [value, { count, error }] of entries) {

@@ -58,7 +58,11 @@ export function credentialWorld(
 
 /** The kinds of credentials that a gateway takes. */
 export function kindsOf({ auth }: GatewayRule): readonly CredentialKind[] {
-  const takes = { api_key: auth.api_key !== undefined, jwt: auth.jwt !== undefined };
+  const takes = {
+    api_key: auth.api_key !== undefined,
+    jwt: auth.jwt !== undefined,
+    mtls: auth.mtls !== undefined,
+  };
   return CREDENTIAL_KINDS.filter((kind) => takes[kind]);
 }
 
