@@ -134,16 +134,19 @@ describe.each(EDGES)('%s', (_name, start, missing) => {
       edge.reached.length = 0;
     });
 
-    test.each(CASES)('answers %s', async (_what, sent, status, errors) => {
-      const answer = await edge.ask('/strict/orders', sent);
-      expect(answer.status).toBe(status);
-      expect(edge.reached).toHaveLength(status === 200 ? 1 : 0);
-      if (status === 200) return;
-      expect(answer.headers['content-type']).toBe('application/problem+json');
-      const problem = JSON.parse(answer.body) as { readonly errors?: unknown };
-      if (errors !== undefined) expect(problem.errors).toEqual(errors);
-      expect(answer.body).not.toContain('secret');
-    });
+    test.each(CASES.map(([what, sent, status, errors]) => [what, sent, status, errors] as const))(
+      'answers %s',
+      async (_what, sent, status, errors) => {
+        const answer = await edge.ask('/strict/orders', sent);
+        expect(answer.status).toBe(status);
+        expect(edge.reached).toHaveLength(status === 200 ? 1 : 0);
+        if (status === 200) return;
+        expect(answer.headers['content-type']).toBe('application/problem+json');
+        const problem = JSON.parse(answer.body) as { readonly errors?: unknown };
+        if (errors !== undefined) expect(problem.errors).toEqual(errors);
+        expect(answer.body).not.toContain('secret');
+      },
+    );
 
     test('names what it takes in 415', async () => {
       const type = await edge.ask('/strict/orders', json(VALID, { 'content-type': 'application/xml' }));
@@ -162,8 +165,9 @@ describe.each(EDGES)('%s', (_name, start, missing) => {
     ])('forwards what is not valid where the gateway %s', async (name, reason) => {
       expect((await edge.ask(`/${name}/orders`, json('{}'))).status).toBe(200);
       expect(edge.reached).toHaveLength(1);
-      const logged = edge.entries?.at(-1)?.decision?.gateway?.reason;
-      expect([undefined, reason]).toContain(logged);
+      // An edge inside an application has no log.
+      if (edge.entries === null) return;
+      await expect.poll(() => edge.entries!.at(-1)?.exchange?.decision?.gateway?.reason).toBe(reason);
     });
 
     test('has forwarded the body whole', async () => {

@@ -2583,6 +2583,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/gateways/{ruleId}/operations/discovered": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Operations that the traffic of a gateway shows and that the gateway does not have
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404. The domain's subscription must allow it.
+         */
+        readonly get: operations["getDomainGatewaysByRuleIdOperationsDiscovered"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/gateways/{ruleId}/schema": {
         readonly parameters: {
             readonly query?: never;
@@ -2601,7 +2621,11 @@ export interface paths {
          */
         readonly put: operations["putDomainGatewaysByRuleIdSchema"];
         readonly post?: never;
-        readonly delete?: never;
+        /**
+         * Delete the OpenAPI document of a gateway; its operations stay, with the source `manual`
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainGatewaysByRuleIdSchema"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -3439,7 +3463,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * The most frequent paths, addresses, countries, User-Agents, JA4 fingerprints or referrers
+         * The most frequent paths, addresses, countries, User-Agents, JA4 fingerprints, referrers or unknown operations
          * @description Needs the permission `domain.view` on the domain. The domain's subscription must allow it.
          */
         readonly get: operations["getDomainAnalyticsTop"];
@@ -5253,6 +5277,38 @@ export interface components {
             };
             /** @description the quota of its usage plan; of a consumer without one those that its gateways give */
             readonly quotas: readonly components["schemas"]["QuotaUse"][];
+        };
+        readonly DiscoveredOperations: {
+            /**
+             * Format: date-time
+             * @description start of the period, inclusive
+             */
+            readonly from: string;
+            /**
+             * Format: date-time
+             * @description end of the period, exclusive
+             */
+            readonly to: string;
+            /** @description by path and method; those that the gateway has are left out */
+            readonly operations: readonly {
+                /** @description one method */
+                readonly methods: readonly string[];
+                /** @description template below `base_path` */
+                readonly path: string;
+                /** @constant */
+                readonly source: "discovered";
+                /** @description in the order of the template */
+                readonly parameters: readonly {
+                    readonly name: string;
+                    /**
+                     * @description what all of its values were
+                     * @enum {string}
+                     */
+                    readonly type: "integer" | "uuid" | "date" | "string";
+                }[];
+                /** @description forwarded requests with a success as the response, at least */
+                readonly requests: number;
+            }[];
         };
         readonly DnsRecord: {
             readonly id: number;
@@ -9107,6 +9163,44 @@ export interface components {
             };
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "unknown_operations";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            readonly evidence: {
+                /** @description `<type>/<id>` of the rule */
+                readonly rule: string;
+                /**
+                 * Format: date-time
+                 * @description start of the period, inclusive
+                 */
+                readonly from: string;
+                /**
+                 * Format: date-time
+                 * @description end of the period, exclusive
+                 */
+                readonly to: string;
+                /** @description requests of these operations, at least */
+                readonly requests: number;
+                /** @description the number of all such operations */
+                readonly of: number;
+                /** @description the most requests first, at most 100 */
+                readonly operations: readonly {
+                    /** @description such as `GET /orders/{orderId}` */
+                    readonly operation: string;
+                    readonly requests: number;
+                }[];
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
         };
         readonly RecommendationFix: {
             /** @description what the change does */
@@ -10091,7 +10185,7 @@ export interface components {
              * @description what the values are
              * @enum {string}
              */
-            readonly of: "path" | "address" | "country" | "user_agent" | "ja4" | "referrer";
+            readonly of: "path" | "address" | "country" | "user_agent" | "ja4" | "referrer" | "unknown_operation";
             /** @description requests that had a value */
             readonly total: number;
             /** @description a value outside of the summary, which has about 1,000, has at most this many requests */
@@ -18620,6 +18714,43 @@ export interface operations {
             readonly 504: components["responses"]["NotPublishedInTime"];
         };
     };
+    readonly getDomainGatewaysByRuleIdOperationsDiscovered: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description start, inclusive, moved to where its step begins; without it 24 hours before `to` */
+                readonly from?: string;
+                /** @description end, exclusive, moved to where the next step begins; without it now */
+                readonly to?: string;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Operations that the traffic of a gateway shows and that the gateway does not have */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DiscoveredOperations"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     readonly getDomainGatewaysByRuleIdSchema: {
         readonly parameters: {
             readonly query?: never;
@@ -18690,6 +18821,51 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["GatewaySchemaCheck"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainGatewaysByRuleIdSchema: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete the OpenAPI document of a gateway; its operations stay, with the source `manual` */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly message: string;
+                    };
                 };
             };
             readonly 400: components["responses"]["BadRequest"];
@@ -21713,7 +21889,7 @@ export interface operations {
                  * @description what the list is of
                  * @example path
                  */
-                readonly of: "path" | "address" | "country" | "user_agent" | "ja4" | "referrer";
+                readonly of: "path" | "address" | "country" | "user_agent" | "ja4" | "referrer" | "unknown_operation";
                 /** @description start, inclusive, moved to where its step begins; without it 24 hours before `to` */
                 readonly from?: string;
                 /** @description end, exclusive, moved to where the next step begins; without it now */
@@ -21733,7 +21909,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The most frequent paths, addresses, countries, User-Agents, JA4 fingerprints or referrers */
+            /** @description The most frequent paths, addresses, countries, User-Agents, JA4 fingerprints, referrers or unknown operations */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

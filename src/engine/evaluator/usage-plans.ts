@@ -50,7 +50,11 @@ interface ExhaustedPlan {
 const LAST_TIME = 253_402_300_799_999;
 
 /** The quota that the consumer of a request has exhausted; `null`: it may send more. */
-export function exhaustedPlan(context: Context, place: GatewayPlace, verdict: GatewayVerdict): ExhaustedPlan | null {
+export function exhaustedPlan(
+  context: Context,
+  place: GatewayPlace,
+  verdict: GatewayVerdict,
+): ExhaustedPlan | null {
   const { now, request } = context.facts;
   const { consumer } = verdict;
   const plan = consumer === null ? null : planOf(context, place, verdict);

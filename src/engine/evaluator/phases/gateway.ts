@@ -40,7 +40,7 @@ import {
   record,
   refOf,
 } from '../run.ts';
-import { countOnce, exhaustedPlan, noteState, type GatewayPlace, throttleOf } from '../usage-plans.ts';
+import { countOnce, exhaustedPlan, type GatewayPlace, noteState, throttleOf } from '../usage-plans.ts';
 import { BYPASS } from './cache.ts';
 
 const GATEWAY = typeIndex('gateway');

@@ -22,8 +22,8 @@ import { hostRule, type RuleOf } from '../common.ts';
 import { judgeCookieName, judgeHeaderName, warnMethodCase } from '../conditions.ts';
 import { checked, filledText, flag, list, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues, type Stored } from '../form.ts';
-import { authorityTimes, EXAMPLE_AUTHORITY, MTLS_FIELDS } from '../gateway/client-certificates.ts';
 import { bodySchemas } from '../gateway/bodies.ts';
+import { authorityTimes, EXAMPLE_AUTHORITY, MTLS_FIELDS } from '../gateway/client-certificates.ts';
 import { CORS_FIELDS, coversAuthorization, starsOfCors } from '../gateway/cors.ts';
 import {
   BODY_CONTENT_FIELDS,

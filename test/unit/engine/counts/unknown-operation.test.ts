@@ -51,14 +51,14 @@ describe('a request', () => {
     });
   });
 
-  test.each<readonly [string, object, object?]>([
+  test.each<readonly [string, object, object]>([
     ['an operation describes it', { operations: OPERATIONS }, { path: '/v1/orders/4711' }],
     [
       'an operation describes it under dry_run',
       { operations: OPERATIONS, action_mode: 'dry_run' },
       { path: '/v1/orders/4711' },
     ],
-    ['the gateway refuses it', { operations: OPERATIONS }],
+    ['the gateway refuses it', { operations: OPERATIONS }, {}],
     ['it comes to no gateway', {}, { path: '/v2/orders' }],
     ['the origin has no such path', {}, { status: 404 }],
     ['the origin refuses it', {}, { status: 403 }],
@@ -67,7 +67,7 @@ describe('a request', () => {
     ['no document has the method', {}, { method: 'PROPFIND' }],
     ['no template has the path', {}, { path: '/v1/orders;a=1' }],
     ['its path is too long', {}, { path: `/v1/${'x'.repeat(512)}` }],
-  ])('does not count if %s', (_, fields, request = {}) => {
+  ])('does not count if %s', (_, fields, request) => {
     expect(valueUnder(fields, request)).toBeNull();
   });
 });

@@ -191,8 +191,8 @@ test('every request is described by the operations, by the drafted document and 
       expect(read).toMatchObject({ ok: true, diagnostics: [], basePaths: ['/v1'] });
       if (!read.ok) return;
       const router = createRouter(
-        read.operations.map(({ operation: { methods, path } }) => ({
-          ...{ id: '', methods, path, scopes: [], tags: [], open: false },
+        read.operations.map(({ operation: { methods, path } }, index) => ({
+          ...{ index, id: '', methods, path, scopes: [], tags: [], open: false },
         })),
       );
       for (const [method, path] of sent) {
