@@ -49,6 +49,7 @@ const OTHERS: Readonly<Record<string, string>> = {
     'gateways are in the order of their base paths, in a part of a plan of their own',
   'engine/compiler/gateways.ts': 'the rows of gateways are longer if one of them uses what version 7 added',
   'engine/counts/gateway-counts.ts': 'the gateway that decided a request',
+  'engine/counts/unknown-operation.ts': 'the gateway that has no operation for a request',
   'engine/compiler/filters.ts':
     'a list of targets is the path filter of a redirect, a base path that of a gateway',
   'engine/counts/shadow-changes.ts': 'an effect of that name',

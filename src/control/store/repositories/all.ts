@@ -4,6 +4,7 @@
  * `StoreFault` alone, with the codes that its comment names or those of a failing database.
  */
 
+import { consumerDayReads, consumerDayWrites } from '../registry/consumer-days.ts';
 import { consumerKeyReads, consumerKeyWrites, consumerReads, consumerWrites } from '../registry/consumers.ts';
 import { exhaustedQuotaReads, exhaustedQuotaWrites } from '../registry/exhausted-quotas.ts';
 import { issuerFetchReads, issuerFetchWrites } from '../registry/issuer-fetches.ts';
@@ -29,7 +30,6 @@ import {
 } from './billing.ts';
 import { cacheReads, cacheWrites } from './caches.ts';
 import { certificateReads, certificateWrites } from './certificates.ts';
-import { consumerDayReads, consumerDayWrites } from './consumer-days.ts';
 import { contactReads, contactWrites } from './contacts.ts';
 import { domainReads, domainWrites, scanReads, scanWrites } from './domains.ts';
 import { draftReads, draftWrites, invariantReads, invariantWrites } from './drafts.ts';

@@ -10,8 +10,8 @@ import {
   type Session,
   statement,
 } from '../database/statement.ts';
+import type { MinuteSpan } from '../repositories/traffic.ts';
 import type { ConsumerDay } from '../tables/traffic.ts';
-import type { MinuteSpan } from './traffic.ts';
 
 /** The sums of one consumer over some days. */
 export type ConsumerSums = Pick<ConsumerDay, 'consumer' | 'requests' | 'admitted'>;
