@@ -5,7 +5,7 @@ import { GATEWAY_REASONS } from '../../src/engine/evaluator/gateways.ts';
 import { parseRuleSet } from '../../src/rules/model/parse.ts';
 import { createOracle, type Decision, type ErrorPageAnswer } from '../oracle/index.ts';
 import { generateCase, seeded } from './generate.ts';
-import { withGateways } from './generate-gateways.ts';
+import { withGateways, withQuotas } from './generate-gateways.ts';
 import { wordProgram } from './generate-waf.ts';
 
 const CASES = Array.from({ length: 100 }, (_, index) => generateCase(index + 1, 20));
@@ -64,7 +64,8 @@ describe('generated cases', () => {
     const reasons = new Set<string>();
     const shadows = new Set<string>();
     for (const made of CASES) {
-      const { ruleSet, env, requests } = withGateways(seeded(made.seed), made);
+      const random = seeded(made.seed);
+      const { ruleSet, env, requests } = withQuotas(random, withGateways(random, made));
       const { domain, records, rules, registry } = ruleSet;
       const gateways = rules.filter(({ type }) => type === 'gateway');
       const parsed = parseRuleSet({ domain, records, rules: gateways, registry }, { partial: true });

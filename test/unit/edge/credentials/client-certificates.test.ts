@@ -32,6 +32,8 @@ const NOW = Date.now();
 const HOUR = 3_600_000;
 const KEY = 'svc_3kTMd0aXx1vHqJ5yYpR2cLwE8uNbS7fZ';
 const OTHER_KEY = 'svc_9zGmH4eDq7WnB1oCiV6tUkAjX0rYsP2f';
+/** The first octets of the SHA-256 of KEY. */
+const KEY_ID = sha256(KEY).subarray(0, 4).toString('hex');
 const REGISTRY = registryOf({
   keys: { [KEY]: 'shop', [OTHER_KEY]: 'partner' },
   customIds: { partner: 'urn:partner:7', shop: 'shop.clients.example' },
@@ -262,9 +264,9 @@ describe('a certificate beside a key', () => {
   test.each([
     ['none of both', null, null, refused('missing')],
     ['none of both, asked for', null, sent(), refused('missing')],
-    ['a key alone', KEY, sent(), { consumer: 'shop', verified: ['api_key'] }],
+    ['a key alone', KEY, sent(), { consumer: 'shop', verified: ['api_key'], keyId: KEY_ID }],
     ['a certificate alone', null, own, named('shop')],
-    ['both of one consumer', KEY, own, { consumer: 'shop', verified: ['api_key', 'mtls'] }],
+    ['both of one consumer', KEY, own, { consumer: 'shop', verified: ['api_key', 'mtls'], keyId: KEY_ID }],
     ['both, of two consumers', OTHER_KEY, own, refused('conflict')],
     ['a valid certificate and an unknown key', 'svc_unknown', own, refused('unknown_key')],
     ['a key and a refused certificate', KEY, sent(issueClient(STRANGER, 'shop')), refused('wrong_issuer')],

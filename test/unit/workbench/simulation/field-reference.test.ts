@@ -105,7 +105,7 @@ test.each(FORMS)('a %s states the default of each field, or requires it', (_name
     'key_parts',
     'count_statuses',
     'headers',
-    ...['default_plan', 'cors', 'upstream_headers'],
+    ...['default_plan', 'cors', 'validation', 'upstream_headers'],
   ];
   expect(unsaid.map(([name]) => name).filter((name) => !meant.includes(name))).toEqual([]);
 });

@@ -62,6 +62,7 @@ describe('the fields of forms', () => {
       'auth: object',
       'operations: objects',
       'cors: object',
+      'validation: object',
       'upstream_headers: object',
       'exclusions: objects',
       'origins: objects',
@@ -74,7 +75,8 @@ describe('the fields of forms', () => {
     expect(nested.filter(({ nullable }) => nullable)).toEqual([]);
     const deeper = nested.flatMap(({ fields }) => fields).filter(({ fields }) => fields.length > 0);
     expect(deeper.map(({ name, kind }) => `${name}: ${kind}`)).toEqual([
-      ...['api_key: object', 'jwt: object'],
+      ...['api_key: object', 'jwt: object', 'mtls: object'],
+      'body: object',
       ...['set: map', 'add: map'],
       ...['set: map', 'add: map'],
       ...['set: map', 'add: map'],
@@ -271,4 +273,35 @@ describe('a refusal of the server', () => {
       content: '["404"]: is unknown',
     });
   });
+});
+
+test('a schema of a body is as it was when another field of its gateway changes', () => {
+  const stored = {
+    name: 'orders',
+    auth: { require: 'any', mtls: { ca_pem: 'PEM' } },
+    operations: [
+      {
+        methods: ['POST'],
+        path: '/orders',
+        body: {
+          required: true,
+          content: [
+            { type: 'application/json', schema: { type: 'object', required: ['item'], minProperties: 1 } },
+            { type: 'text/csv' },
+          ],
+        },
+      },
+    ],
+    validation: { on_invalid: 'log', on_uninspected: 'block', body_cap_kb: 64 },
+  };
+  const { values, mistakes } = read(rules.gateway.fields, stored, () => ({ name: 'shop' }));
+  expect(mistakes).toEqual({});
+  expect({ ...stored, ...values, name: stored.name }).toMatchObject(stored);
+  const path = (before: FormTexts): FormTexts => {
+    const [first] = entriesOf(before, 'operations');
+    return { operations: [typed(first!, { path: '/orders/new' })] };
+  };
+  const changed = read(rules.gateway.fields, stored, path);
+  expect(changed.mistakes).toEqual({});
+  expect(changed.values['operations']).toMatchObject([{ ...stored.operations[0], path: '/orders/new' }]);
 });
