@@ -85,6 +85,7 @@ interface Schema {
   readonly type: string | readonly string[];
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: false;
 }
 
 function errorsOf(schema: Schema, value: unknown, pointer: string): BodyFault['errors'] {
@@ -100,9 +101,8 @@ function errorsOf(schema: Schema, value: unknown, pointer: string): BodyFault['e
   for (const [name, member] of Object.entries(value)) {
     const at = `${pointer}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
     const own = schema.properties?.[name];
-    errors.push(
-      ...(own === undefined ? [{ pointer: at, detail: 'is not allowed' }] : errorsOf(own, member, at)),
-    );
+    if (own !== undefined) errors.push(...errorsOf(own, member, at));
+    else if (schema.additionalProperties === false) errors.push({ pointer: at, detail: 'is not allowed' });
   }
   return errors;
 }

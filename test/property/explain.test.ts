@@ -12,13 +12,14 @@ import {
   type Trace,
 } from '../../src/engine/evaluator/trace.ts';
 import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
-import { everyFourth } from '../support/generate-gateways.ts';
+import { everyFourth, withQuotas } from '../support/generate-gateways.ts';
+import { seeded } from '../support/generate-random.ts';
 import { cases } from './cases.ts';
 
 const MIXED = cases(60, 50, { answers: 0.3, conditions: { share: 0.3 }, headers: 3 });
 /** Cases with gateways whose other rules answer little, so that most requests reach a gateway. */
 const OPEN = cases(160, 80, { answers: 0.05 }).filter(({ seed }) => seed % 4 === 1);
-const CASES = [...MIXED, ...OPEN].map(everyFourth);
+const CASES = [...MIXED, ...OPEN].map((made) => withQuotas(seeded(made.seed), everyFourth(made)));
 
 test('evaluate and explain make the same decision', () => {
   for (const { seed, ruleSet, requests, options } of CASES) {

@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import { CREDENTIAL_KINDS, type CredentialKind } from '../../src/base/vocabulary/vocabulary.ts';
 import { compile } from '../../src/engine/compiler/compile.ts';
+import type { GatewayReason } from '../../src/engine/evaluator/gateways.ts';
 import { type Decision, type Evaluator, loadPlan } from '../../src/engine/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
 import { seal } from '../../src/engine/plan/seal.ts';
@@ -102,8 +103,14 @@ function decide(
   return evaluator.evaluate({ ...request, identity, now: request.now + 43_200_000 });
 }
 
+/** What gateways answer without having refused a request by its operation or its credentials. */
+const OTHERS: readonly GatewayReason[] = [
+  ...(['preflight', 'throttled', 'quota'] as const),
+  ...(['content_type', 'body_too_large', 'body_uninspected', 'body_invalid'] as const),
+];
+
 function isRefused({ rule, gateway }: Decision): boolean {
-  return rule?.type === 'gateway' && gateway?.reason !== 'preflight' && gateway?.reason !== 'throttled';
+  return rule?.type === 'gateway' && gateway !== undefined && !OTHERS.includes(gateway.reason);
 }
 
 /** Whether a request comes past the gateways: no earlier rule ends it, and a gateway that takes it admits it. */

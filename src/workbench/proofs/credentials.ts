@@ -12,7 +12,7 @@ import type { RequestIdentity } from '../../engine/evaluator/request.ts';
 import type { IdentityWords, NamedEntries } from '../../rules/model/invariant-identity.ts';
 import { NO_CONSUMER } from '../../rules/model/invariant-identity.ts';
 import type { Registry } from '../../rules/model/registry/registry.ts';
-import type { Consumer, GatewayRule } from '../../rules/model/types.ts';
+import type { Consumer, GatewayRule, Rule, RuleSet } from '../../rules/model/types.ts';
 import type { GatewayCell } from './gateway-cells.ts';
 
 /** Credentials of a request. */
@@ -89,7 +89,7 @@ export function credentialsFor(
     const plan = consumer.usage_plan ?? gateway?.default_plan ?? '';
     const kind = JSON.stringify([
       ...[consumer.acl.length > 0, consumer.acl.filter((entry) => names.has(entry))],
-      ...[scopes.filter((scope) => consumer.scopes.includes(scope)), isThrottled(registry, plan)],
+      ...[scopes.filter((scope) => consumer.scopes.includes(scope)), isLimited(registry, plan)],
     ]);
     if (!distinct.has(kind)) distinct.set(kind, consumer);
   }
@@ -209,13 +209,30 @@ function isOpen({ auth }: GatewayRule, { operation }: GatewayCell): boolean {
   return auth.require === 'none' || operation?.auth === 'none';
 }
 
-/** Whether a usage plan counts requests with these credentials. */
+/** Whether a usage plan may refuse requests with these credentials. */
 export function isCounted(gateway: GatewayRule, registry: Registry, { consumer }: Credentials): boolean {
-  return isThrottled(registry, consumer?.usage_plan ?? gateway.default_plan ?? '');
+  return isLimited(registry, consumer?.usage_plan ?? gateway.default_plan ?? '');
 }
 
-function isThrottled({ usage_plans }: Registry, name: string): boolean {
-  return usage_plans.some((plan) => plan.name === name && plan.throttle !== null);
+function isLimited({ usage_plans }: Registry, name: string): boolean {
+  return usage_plans.some((plan) => plan.name === name && (plan.throttle !== null || plan.quota !== null));
+}
+
+/** Whether a gateway that admits requests of a cell may refuse them by their bodies. */
+export function comparesBodies({ validation }: GatewayRule, { operation }: GatewayCell): boolean {
+  if (validation === undefined || operation?.body === undefined) return false;
+  const { on_invalid, on_uninspected } = validation;
+  return on_invalid === 'block' || (on_invalid === 'log' && on_uninspected === 'block');
+}
+
+/** The rule set in which gateways take any body: witnesses have none. */
+export function withoutBodies(ruleSet: RuleSet): RuleSet {
+  const rules = ruleSet.rules.map((rule): Rule => {
+    if (rule.type !== 'gateway' || rule.validation === undefined) return rule;
+    const { validation: _, ...open } = rule;
+    return open;
+  });
+  return { ...ruleSet, rules };
 }
 
 /** The identity that the evaluator takes. */

@@ -20,6 +20,7 @@ import {
   isAdmitted,
   leastCredentials,
   readBy,
+  withoutBodies,
 } from './credentials.ts';
 import { divideGateways, type GatewayCell, type GatewayCells } from './gateway-cells.ts';
 import {
@@ -117,7 +118,7 @@ interface OpenedSide {
 }
 
 function openSide(given: RuleSet): OpenedSide | null {
-  const { keys: _, ...ruleSet } = compilable(given);
+  const { keys: _, ...ruleSet } = withoutBodies(compilable(given));
   const { registry: known = EMPTY_REGISTRY } = ruleSet;
   if (!('consumers' in known)) return null;
   // A consumer that expires is one until then.

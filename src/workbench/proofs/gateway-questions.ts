@@ -10,6 +10,7 @@ import type { Registry } from '../../rules/model/registry/registry.ts';
 import {
   type Credentials,
   type CredentialWorld,
+  comparesBodies,
   credentialsFor,
   isAdmitted,
   isCounted,
@@ -88,6 +89,8 @@ const ANSWERS = {
   refused: ({ gateway }, cell, credentials) => !isAdmitted(gateway, cell, credentials),
   limited: ({ gateway }, cell, credentials, registry) =>
     isAdmitted(gateway, cell, credentials) && isCounted(gateway, registry, credentials),
+  compared: ({ gateway }, cell, credentials) =>
+    isAdmitted(gateway, cell, credentials) && comparesBodies(gateway, cell),
 } as const satisfies Readonly<
   Record<
     string,
@@ -95,7 +98,7 @@ const ANSWERS = {
   >
 >;
 
-/** Requests of a situation of a gateway's rule that it refuses, or that its usage plans may refuse. */
+/** Requests of a situation of a gateway's rule that it refuses, or may refuse by usage plans or bodies. */
 export function questionsAnswered(
   placed: GatewaySpace,
   situation: Situation,

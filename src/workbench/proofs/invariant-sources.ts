@@ -35,7 +35,7 @@ export interface OutcomeSource {
   readonly action: Action;
   readonly rule: SubjectRule | null;
   /** The state in which it does so; `null`: in any. */
-  readonly needs: 'limit' | 'score' | null;
+  readonly needs: 'limit' | 'score' | 'body' | null;
   /** When requests of a box come to it; `null`: that is too complex for a proof. */
   situations(target: Box): readonly Situation[] | null;
   /** Which requests of a situation it acts on, by their credentials. */
@@ -75,17 +75,25 @@ function sourcesOfRule(around: SubjectSpace, rule: SubjectRule, action: Action):
   if (rule.type !== 'gateway') return [source];
   return [
     { ...source, questions: (placed, one) => questionsAnswered(placed, one, { rule, answer: 'refused' }) },
-    {
-      ...source,
-      needs: 'limit',
-      questions: (placed, one) => questionsAnswered(placed, one, { rule, answer: 'limited' }),
-      acts: ({ matches }) =>
-        matches.some(
-          ({ type, id, effect }) => type === 'gateway' && id === rule.ref.id && effect === 'admit',
-        ),
-    },
+    ...ANSWERS_AFTER.map(
+      ({ needs, answer }): OutcomeSource => ({
+        ...source,
+        needs,
+        questions: (placed, one) => questionsAnswered(placed, one, { rule, answer }),
+        acts: ({ matches }) =>
+          matches.some(
+            ({ type, id, effect }) => type === 'gateway' && id === rule.ref.id && effect === 'admit',
+          ),
+      }),
+    ),
   ];
 }
+
+/** How a gateway refuses requests that it has admitted. */
+const ANSWERS_AFTER = [
+  { needs: 'limit', answer: 'limited' },
+  { needs: 'body', answer: 'compared' },
+] as const;
 
 function sourceOfRule(around: SubjectSpace, rule: SubjectRule, action: Action): OutcomeSource {
   const { needs } = knownOf(rule.type);

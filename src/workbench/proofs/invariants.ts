@@ -15,7 +15,13 @@ import { seal } from '../../engine/plan/seal.ts';
 import type { Invariant } from '../../rules/model/invariant.ts';
 import { EMPTY_REGISTRY } from '../../rules/model/registry/registry.ts';
 import type { Rule, RuleSet } from '../../rules/model/types.ts';
-import { type Credentials, credentialsFor, credentialWorld, identityOf } from './credentials.ts';
+import {
+  type Credentials,
+  credentialsFor,
+  credentialWorld,
+  identityOf,
+  withoutBodies,
+} from './credentials.ts';
 import { divideGateways } from './gateway-cells.ts';
 import { type CredentialQuestion, type GatewaySpace, placeGateways } from './gateway-questions.ts';
 import { type OutcomeSource, sourcesOf } from './invariant-sources.ts';
@@ -52,8 +58,8 @@ export interface Breach {
   readonly action: Action;
   /** The rule that does it; `null`: none does, or a record. */
   readonly rule: SubjectRule | null;
-  /** The state in which the rule does it; `null`: in any. */
-  readonly needs: 'limit' | 'score' | null;
+  /** The state in which the rule does it, or a body that the witness lacks; `null`: in any. */
+  readonly needs: OutcomeSource['needs'];
   /** What the evaluator decides where the state is not needed. */
   readonly decision: Decision;
 }
@@ -70,6 +76,8 @@ interface Proving {
   /** The plan whose rules have the filters of the invariants, and the place of each. */
   readonly scopes: Subject;
   readonly sources: readonly OutcomeSource[];
+  /** The rule set whose gateways compare bodies; `null`: none does. */
+  readonly comparing: Subject | null;
   /** The gateways, with the credentials that an invariant means. */
   placed(invariant: Invariant): GatewaySpace;
 }
@@ -93,13 +101,14 @@ export function openInvariants(
   invariants: readonly Invariant[],
   sources: ListSources = {},
 ): (index: number, total: StepBudget) => InvariantResult {
-  const domain = unexpired(compilable(ruleSet));
+  const whole = unexpired(compilable(ruleSet));
+  const domain = withoutBodies(whole);
   const meant = invariants.map(({ when }, index): Rule => ({ ...when, type: 'drop', id: index + 1 }));
   if (!knowsLists({ ...domain, rules: [...domain.rules, ...meant] }, sources))
     return () => ({ kind: 'unknown', open: 'lists whose entries are not known' });
   const { registry = EMPTY_REGISTRY } = domain;
   if (!('consumers' in registry)) return () => ({ kind: 'unknown', open: 'the consumers of the domain' });
-  const gateways = domain.rules.filter((rule) => rule.type === 'gateway');
+  const gateways = whole.rules.filter((rule) => rule.type === 'gateway');
   const divided = divideGateways(
     gateways.filter(({ enabled, action_mode }) => enabled && action_mode === 'enforce'),
   );
@@ -111,8 +120,10 @@ export function openInvariants(
   const space = createSpace([subject.loaded, scopes.loaded], redirectExtras([subject]));
   if (space === null) return () => ({ kind: 'unknown', open: 'the filters of hosts' });
   const around: SubjectSpace = { space, subject, plan: 0, lists: new Map() };
+  const compares = gateways.some(({ validation }) => validation !== undefined);
+  const comparing = compares ? readSubject(seal(compile(whole).plan, { revision: 1 }), options) : null;
   const proving: Proving = {
-    ...{ around, scopes, sources: sourcesOf(around) },
+    ...{ around, scopes, sources: sourcesOf(around), comparing },
     placed({ identity }) {
       const world = credentialWorld(registry, gateways, identity);
       return placeGateways(around, divided, { cells: scopes, plan: 1, world });
@@ -143,7 +154,12 @@ function proveOne(
   const any = { target, blockers: [], count: 0, within: [], outside: [] };
   const some = findUncovered(any, around.space, budget);
   if (some.kind === 'covered') return { kind: 'empty' };
-  const asked: Asked = { placed, isMeant: (witness) => means(proving.scopes, witness, id) };
+  const asked: Asked = {
+    placed,
+    isMeant: (witness) => means(proving.scopes, witness, id),
+    needsBody: (witness, { acts }) =>
+      proving.comparing !== null && !acts(tryDecision(proving.comparing, witness, acts).decision),
+  };
   let open: string | null = null;
   for (const source of sources) {
     if (!invariant.never.includes(source.action)) continue;
@@ -189,11 +205,13 @@ interface Asked {
   readonly placed: GatewaySpace;
   /** A point may have values that no request has, and another URL is tried than that of the point. */
   readonly isMeant: (witness: Witness) => boolean;
+  /** Whether a source acts on the witness with a body alone, which it lacks. */
+  readonly needsBody: (witness: Witness, source: OutcomeSource) => boolean;
 }
 
 /** Asks whether a request of the box comes to a source, and confirms it. */
 function askSource(
-  { placed, isMeant }: Asked,
+  { placed, ...asked }: Asked,
   source: OutcomeSource,
   target: Box,
   budget: StepBudget,
@@ -208,7 +226,7 @@ function askSource(
       const found = findUncovered(question.query, space, budget);
       if (found.kind === 'covered') continue;
       const point = found.kind === 'point' ? witnessOf(found.point, space, question.acme) : null;
-      const breach = point === null ? null : confirm(placed.around, source, { ...question, point, isMeant });
+      const breach = point === null ? null : confirm(placed.around, source, { ...question, point, ...asked });
       if (breach !== null) return breach;
       isOpen = true;
     }
@@ -224,15 +242,17 @@ function confirm(
     point,
     credentials,
     isMeant,
-  }: Pick<CredentialQuestion, 'credentials'> & Pick<Asked, 'isMeant'> & { readonly point: Witness },
+    needsBody,
+  }: Pick<CredentialQuestion, 'credentials'> & Omit<Asked, 'placed'> & { readonly point: Witness },
 ): Breach | null {
-  const { action, rule, needs } = source;
+  const { action, rule } = source;
   const targets = rule?.type === 'redirect' ? [rule.target] : [];
   for (const one of credentials) {
     for (const first of withUrls({ ...point, status: null, ...identityPart(one) }, targets)) {
       const witness = changedUntil(first, subject, (changed) => tryDecision(subject, changed, source.acts));
       if (witness === null || !isMeant(witness)) continue;
       const { decision } = tryDecision(subject, witness, source.acts);
+      const needs = source.needs ?? (needsBody(witness, source) ? 'body' : null);
       return { witness, action, rule, needs, decision };
     }
   }

@@ -335,6 +335,13 @@ function failuresOf(
 export function breachText({ action, rule, needs, decision }: Breach): string {
   if (needs === null) return decisionText(decision, rule);
   const name = rule === null ? '' : ` by ${nameOfRule(rule)}`;
-  const state = needs === 'limit' ? 'once its limit is exceeded' : 'if its score reaches the threshold';
+  const state =
+    needs === 'body' && action === 'forward' ? 'with a body that its operation takes' : STATES[needs];
   return `${action}${name}, ${state}`;
 }
+
+const STATES: Readonly<Record<NonNullable<Breach['needs']>, string>> = {
+  limit: 'once its limit is exceeded',
+  score: 'if its score reaches the threshold',
+  body: 'by the body of the request',
+};

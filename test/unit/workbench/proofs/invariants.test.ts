@@ -181,7 +181,10 @@ const REGISTRY = {
     { username: 'reports', acl: ['listOrders'], scopes: ['read'] },
     { username: 'former', enabled: false, scopes: ['read', 'admin'] },
   ],
-  usage_plans: [{ name: 'slow', throttle: { rate: 1, burst: 0 } }],
+  usage_plans: [
+    { name: 'slow', throttle: { rate: 1, burst: 0 } },
+    { name: 'counted', quota: { limit: 10, period: 'day' } },
+  ],
   token_issuers: [
     { name: 'login', issuer: 'https://login.test/', audiences: ['api'], jwks_url: 'https://login.test/keys' },
   ],
@@ -303,9 +306,29 @@ describe('consumer', () => {
     const all = { ...API, operations: [] };
     const acme = { when: { path: V1, consumer: 'acme' }, never: 'respond' };
     expect(summaryOf([all], acme)).toBe('proved');
-    expect(summaryOf([{ ...all, default_plan: 'slow' }], acme)).toMatch(
-      /: respond by gateway\/1, once its limit is exceeded$/,
+    for (const default_plan of ['slow', 'counted'])
+      expect(summaryOf([{ ...all, default_plan }], acme)).toMatch(
+        /: respond by gateway\/1, once its limit is exceeded$/,
+      );
+  });
+
+  test('may have a body that its operation does not take', () => {
+    const content = [{ type: 'application/json', schema: { type: 'object' } }];
+    const operations = [{ methods: ['POST'], path: '/orders', body: { required: true, content } }];
+    const whole = { ...API, on_unknown_operation: 'log', operations };
+    const compared = { ...whole, validation: {} };
+    const acme = { path: '/v1/orders', method: 'POST', consumer: 'acme' };
+    expect(summaryOf([compared], { when: acme, never: 'respond' })).toMatch(
+      /: respond by gateway\/1, by the body of the request$/,
     );
+    expect(summaryOf([whole], { when: acme, never: 'respond' })).toBe('proved');
+    const logged = { ...whole, validation: { on_invalid: 'log', on_uninspected: 'log' } };
+    expect(summaryOf([logged], { when: acme, never: 'respond' })).toBe('proved');
+    expect(summaryOf([compared], { when: acme, never: 'forward' })).toMatch(
+      /: forward, with a body that its operation takes$/,
+    );
+    expect(summaryOf([logged], { when: acme, never: 'forward' })).toMatch(/: forward to /);
+    expect(summaryOf([compared], { when: { ...acme, consumer: 'none' }, never: 'forward' })).toBe('proved');
   });
 
   test('gets no operation whose path with parameters is another one without them', () => {
