@@ -1,6 +1,6 @@
 /** Client certificates: which paths to an authority count, and whom they name (semantics §15; RFC 5280 §6). */
 import { describe, expect, test } from 'vitest';
-import { isSignedBy, sha256 } from '../../../../src/base/platform/cryptography.ts';
+import { isSignedBy, sha256, sha256Hex } from '../../../../src/base/platform/cryptography.ts';
 import {
   type ClientCertificate,
   createCertificateVerifier,
@@ -33,7 +33,7 @@ const HOUR = 3_600_000;
 const KEY = 'svc_3kTMd0aXx1vHqJ5yYpR2cLwE8uNbS7fZ';
 const OTHER_KEY = 'svc_9zGmH4eDq7WnB1oCiV6tUkAjX0rYsP2f';
 /** The first octets of the SHA-256 of KEY. */
-const KEY_ID = sha256(KEY).subarray(0, 4).toString('hex');
+const KEY_ID = sha256Hex(KEY).slice(0, 8);
 const REGISTRY = registryOf({
   keys: { [KEY]: 'shop', [OTHER_KEY]: 'partner' },
   customIds: { partner: 'urn:partner:7', shop: 'shop.clients.example' },
