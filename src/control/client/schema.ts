@@ -7942,7 +7942,7 @@ export interface components {
              * @description the kind of notification
              * @enum {string}
              */
-            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "list.refused" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
+            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "list.refused" | "consumer_quota.near" | "consumer_quota.reached" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
             /** @description what it reports */
             readonly meaning: string;
             /**
@@ -22267,7 +22267,7 @@ export interface operations {
                          * @description the kind of notification
                          * @enum {string}
                          */
-                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "list.refused" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
+                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "list.refused" | "consumer_quota.near" | "consumer_quota.reached" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
                         /** @description send it by e-mail */
                         readonly email?: boolean | null;
                         /** @description send it by SMS */

@@ -19,6 +19,11 @@ export const MAX_REASON_CHARACTERS = 500;
 /** Characters of a `kid` in the list of keys that are left out. */
 export const MAX_KID_CHARACTERS = 64;
 
+/** Fetches in a row that fail before they are notified of: fewer are an outage that passes by itself. */
+export const FAILURES_NOTICED = 3;
+/** Milliseconds since the last good fetch, at least, before failures are notified of. */
+export const OUTAGE_NOTICED_MS = 60 * MINUTE_MS;
+
 // Quotas
 
 /** Milliseconds between two checks of quotas: a part of the time in which nodes report, so that it adds little to it. */

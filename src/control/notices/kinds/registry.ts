@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { QUOTA_PERIODS } from '../../../base/vocabulary/vocabulary.ts';
 import { IMPORTANT, kind, type Letter } from '../kind.ts';
+import { timeWords } from '../wording.ts';
 
 const quotas = z.object({
   count: z
@@ -66,8 +67,43 @@ const reached = kind({
   }),
 });
 
+const failed = kind({
+  severity: 'warning',
+  audience: 'domain',
+  usual: IMPORTANT,
+  meaning: 'the keys of a token issuer cannot be fetched for an hour or longer',
+  data: z.object({
+    token_issuer: z.string().describe('the name of the token issuer'),
+    host: z.string().describe('the host of its `jwks_url`'),
+    reason: z.string().describe('why the last fetch failed'),
+    failures: z.int().describe('fetches in a row that failed'),
+    fetched_at: z.iso.datetime().nullable().describe('the last good fetch; `null`: there was none'),
+    key_count: z.int().describe('keys that stay in force'),
+  }),
+  letter: (data, { domain }) => ({
+    headline: `The keys of the token issuer ${data.token_issuer} of ${domain} cannot be fetched`,
+    paragraphs: [
+      data.key_count === 0
+        ? 'There are no keys in force: gateways refuse the tokens of this issuer.'
+        : 'The keys of the last good fetch stay in force. Tokens that newer keys have signed are refused.',
+    ],
+    facts: [
+      { label: 'Host', value: data.host },
+      { label: 'Reason', value: data.reason },
+      { label: 'Failed fetches', value: data.failures.toLocaleString('en-GB') },
+      {
+        label: 'Last good fetch',
+        value: data.fetched_at === null ? 'there was none' : timeWords(data.fetched_at),
+      },
+      { label: 'Keys in force', value: data.key_count.toLocaleString('en-GB') },
+    ],
+    steps: ['Check `jwks_url` of the issuer, and that its server answers requests of this service.'],
+  }),
+});
+
 /** The kinds of this group by name. */
 export const REGISTRY_NOTICES = {
   'consumer_quota.near': near,
   'consumer_quota.reached': reached,
+  'token_issuer.failed': failed,
 } as const;
