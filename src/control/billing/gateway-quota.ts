@@ -1,7 +1,7 @@
 /**
  * Checks the requests of a domain's gateways in the last 30 days against `max_gateway_requests_30d`. In: a domain with its
  * entitlements. Out: a notice at each level (`QUOTA_LEVELS`), once until the requests are below the level again, in all processes.
- * Edges serve requests over the quota; `gateway-room.ts` of the API refuses new gateways, consumers and keys.
+ * Edges serve requests over the quota; `api/gateways/quota.ts` refuses new gateways and consumers.
  */
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import type { DomainRow } from '../store/tables/domains.ts';

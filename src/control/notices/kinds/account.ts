@@ -61,7 +61,7 @@ const reached = kind({
     facts: quotaFacts(data),
     steps:
       data.period_end === null
-        ? ['Choose a larger plan. Until then no gateway, consumer or key of a consumer can be added.']
+        ? ['Choose a larger plan. Until then no gateway or consumer can be added, and no gateway turned on.']
         : ['Choose a larger plan, or wait for the next period.'],
   }),
 });
