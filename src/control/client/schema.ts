@@ -5261,7 +5261,7 @@ export interface components {
             }[];
             /** @description the values with the most requests first; only where the request has `by` */
             readonly values?: readonly {
-                /** @description id of a gateway, username, operation or status; `null`: requests without one */
+                /** @description id of a gateway, username, operation or status; `null`: requests without one; the status `unknown`: an agent has decided, and another server responds */
                 readonly value: string | null;
                 /** @description requests that a gateway decided, refused ones included */
                 readonly requests: number;
@@ -7007,7 +7007,7 @@ export interface components {
             }[];
             /** @description the values with the most requests first; only where the request has `by` */
             readonly values?: readonly {
-                /** @description id of a gateway, username, operation or status; `null`: requests without one */
+                /** @description id of a gateway, username, operation or status; `null`: requests without one; the status `unknown`: an agent has decided, and another server responds */
                 readonly value: string | null;
                 /** @description requests that a gateway decided, refused ones included */
                 readonly requests: number;
