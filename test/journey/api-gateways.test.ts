@@ -5,6 +5,7 @@ import { MAX_SCHEMA_OCTETS } from '../../src/rules/openapi/limits.ts';
 import { type Answer, send, startApi, type TestApi } from '../support/api.ts';
 import { addSubject, type Subject } from '../support/api-rules-subject.ts';
 import { testDatabases } from '../support/databases.ts';
+import { storeTraffic } from '../support/traffic-requests.ts';
 
 const AUTH = { api_key: { sources: [{ in: 'header', name: 'X-Api-Key' }] } };
 const DOCUMENT = `openapi: 3.1.0
@@ -264,6 +265,48 @@ describe.each(testDatabases())('gateways on $kind', (database) => {
     expect((await as('POST', `${one}/schema/check`, { openapi: '3.1.0' })).status).toBe(200);
     expect((await as('PUT', `${one}/schema`, { openapi: '3.1.0' })).status).toBe(404);
     expect((await as('PUT', `${one}/operations/`, { operations: [] })).status).toBe(404);
+  });
+
+  test('a quota of gateway requests that is used up refuses what would bring more, with the name of the quota', async () => {
+    const [on, off, beside] = [await add({ base_path: '/a' }), await add({ base_path: '/b' }), await add()];
+    await good('PATCH', `/gateways/${off}/toggle`);
+    const consumer = (await good('POST', '/consumers/', { username: 'acme' })).body.id;
+    const gateway = { gateway: on, operation: '', consumer: 'acme', key: null, isAdmitted: true };
+    const send = (times: number): Promise<void> =>
+      storeTraffic(
+        api.store,
+        subject.domain.id,
+        Array.from({ length: times }, () => ({ at: api.now(), gateway })),
+      );
+    await subject.allow({ max_gateway_requests_30d: 3 });
+    await send(2);
+    await good('POST', '/consumers/', { username: 'beta' });
+    await send(1);
+    for (const [method, path, body] of [
+      ['POST', '/gateways/', { auth: AUTH, base_path: '/c' }],
+      ['POST', '/gateways/batch-create', { creates: [{ auth: AUTH, base_path: '/c' }] }],
+      ['PATCH', `/gateways/${off}/toggle`, undefined],
+      ['PUT', `/gateways/${off}`, { enabled: true }],
+      ['POST', '/gateways/batch-update', { updates: [{ id: on }, { id: off, enabled: true }] }],
+      ['POST', '/consumers/', { username: 'gamma' }],
+    ] as const) {
+      const answer = await subject.ask(method, path, body);
+      expect(answer.status, `${method} ${path}: ${answer.text}`).toBe(429);
+      expect(answer.body).toEqual({
+        error:
+          'plan `business` allows 3 gateway requests in 30 days (`max_gateway_requests_30d`), and there are 3; choose a larger plan, or wait until fewer are that recent',
+        quota: 'max_gateway_requests_30d',
+      });
+      expect(answer.headers['retry-after']).toBeUndefined();
+    }
+    // What brings no more requests is accepted, a new key too: a stolen one must be replaced.
+    await good('PUT', `/gateways/${on}`, { name: 'first', enabled: true });
+    await good('PUT', `/gateways/${off}`, { name: 'second' });
+    await good('PATCH', `/gateways/${beside}/toggle`);
+    await good('POST', `/consumers/${consumer}/keys/`, { name: 'new' });
+    await subject.allow({ max_gateway_requests_30d: 4 });
+    await good('PATCH', `/gateways/${off}/toggle`);
+    await good('POST', '/consumers/', { username: 'gamma' });
   });
 });
 

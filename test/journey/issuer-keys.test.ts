@@ -248,4 +248,70 @@ describe.skipIf(OPENSSL_MISSING !== null).each(testDatabases())('keys of issuers
     await fetched(id, ({ kids }) => kids.length > 0);
     expect(server.asked).toHaveLength(1);
   });
+
+  test('an outage of three fetches and an hour is notified of once, and the next one again', async () => {
+    const notices = async () =>
+      (
+        await api.store.latest.notifications.list(owner.account.id, {
+          before: Number.MAX_SAFE_INTEGER,
+          limit: 100,
+          unread: false,
+        })
+      )
+        .filter(({ kind }) => kind === 'token_issuer.failed')
+        .map(({ data_json }) => JSON.parse(data_json));
+    publish([a.open]);
+    const id = await make();
+    startWorker();
+    const first = await fetched(id, ({ kids }) => kids.length > 0);
+    const goTo = (time: number): void => {
+      api.ahead += time - api.now();
+    };
+    /** Lets the next fetch be due, at `time` at the earliest, and waits for its end. */
+    const next = async (failures: number, time = 0): Promise<void> => {
+      const { next_at } = await status(id);
+      goTo(Math.max(time, Date.parse(next_at) + 1));
+      await fetched(id, (state) => state.failures === failures && state.next_at !== next_at);
+    };
+    const broken = (): unknown =>
+      server.answers.set('/jwks', (response) => response.writeHead(503).end('no'));
+    const outage = async (): Promise<void> => {
+      broken();
+      // The first fetch is an hour after the good one.
+      await next(1);
+      await next(2);
+      expect(await notices()).toHaveLength(noticed);
+      await next(3);
+      await next(4);
+      await next(5);
+    };
+    let noticed = 0;
+    await outage();
+    expect(await notices()).toEqual([
+      {
+        ...{ token_issuer: 'idp', host: new URL(urlOf()).host, failures: 3, key_count: 1 },
+        ...{ fetched_at: first.fetched_at, reason: expect.stringContaining('503') },
+      },
+    ]);
+    publish([a.open]);
+    await next(0);
+    noticed = 1;
+    await outage();
+    expect(await notices()).toHaveLength(2);
+  });
+
+  test('failures within an hour of the last good fetch are not notified of', async () => {
+    publish([a.open], { 'Cache-Control': 'max-age=300' });
+    const id = await make();
+    startWorker();
+    await fetched(id, ({ kids }) => kids.length > 0);
+    server.answers.set('/jwks', (response) => response.writeHead(503).end('no'));
+    for (const failures of [1, 2, 3]) {
+      api.ahead += Date.parse((await status(id)).next_at) + 1 - api.now();
+      await fetched(id, (state) => state.failures === failures);
+    }
+    const page = { before: Number.MAX_SAFE_INTEGER, limit: 100, unread: false };
+    const rows = await api.store.latest.notifications.list(owner.account.id, page);
+    expect(rows.filter(({ kind }) => kind === 'token_issuer.failed')).toEqual([]);
+  });
 });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createNode } from '../../src/control/publishing/nodes.ts';
 import { createPublisher } from '../../src/control/publishing/publisher.ts';
 import { createQuotaWatch } from '../../src/control/registry/quota-watch.ts';
+import type { Store } from '../../src/control/store/store.ts';
 import { openRegistry } from '../../src/engine/evaluator/index.ts';
 import { registryDigest } from '../../src/engine/plan/list-digests.ts';
 import { openPlan } from '../../src/engine/plan/seal.ts';
@@ -231,5 +232,128 @@ describe.each(testDatabases())('quotas on $kind', (database) => {
     await check();
     await good('DELETE', `/consumers/${consumer}`);
     expect(await api.store.latest.exhaustedQuotas.list(subject.domain.id)).toEqual([]);
+  });
+
+  /** Notifications of consumers' quotas that the owner of the domain has, oldest first. */
+  async function notices(): Promise<readonly { readonly kind: string; readonly data: QuotaNotice }[]> {
+    const owner = (await api.store.latest.domains.get(subject.domain.id))!.user_id;
+    const page = { before: Number.MAX_SAFE_INTEGER, limit: 500, unread: false };
+    const rows = await api.store.latest.notifications.list(owner, page);
+    return rows
+      .filter(({ kind, domain }) => kind.startsWith('consumer_quota.') && domain === subject.domain.name)
+      .map(({ kind, data_json }) => ({ kind, data: JSON.parse(data_json) }))
+      .reverse();
+  }
+  interface QuotaNotice {
+    readonly count: number;
+    readonly quotas: readonly { readonly consumer: string; readonly used: number }[];
+  }
+  const noticed = async (): Promise<readonly string[]> =>
+    (await notices()).map(({ kind, data: { count, quotas } }) => {
+      const named = quotas.map(({ consumer, used }) => `${consumer} ${used}`).join(', ');
+      return `${kind.slice('consumer_quota.'.length)} ${count}: ${named}`;
+    });
+
+  test('a quota is notified of at 80 and 100 % once in a period, to the owner of the domain', async () => {
+    await addPlan('daily', { limit: 10, period: 'day' });
+    await addConsumer('acme', 'daily');
+    await use('acme', 7);
+    await check();
+    expect(await noticed()).toEqual([]);
+    await use('acme', 1);
+    await check();
+    await check();
+    expect(await noticed()).toEqual(['near 1: acme 8']);
+    await use('acme', 2);
+    await check();
+    goTo(now + 2 * 3_600_000);
+    await use('acme', 5);
+    await check();
+    expect(await noticed()).toEqual(['near 1: acme 8', 'reached 1: acme 10']);
+    const [near] = await notices();
+    expect(near!.data.quotas).toEqual([
+      { consumer: 'acme', usage_plan: 'daily', used: 8, limit: 10, period: 'day' },
+    ]);
+    goTo(MIDNIGHT + 1);
+    await check();
+    expect(await api.store.latest.quotaLevels.list(subject.domain.id)).toEqual([]);
+    await use('acme', 10);
+    await check();
+    expect((await noticed()).slice(2)).toEqual(['reached 1: acme 10']);
+  });
+
+  test('a quota of the last 30 days is notified of again once its use was below the level', async () => {
+    await addPlan('rolling', { limit: 10, period: 'rolling_30d' });
+    await addConsumer('acme', 'rolling');
+    await use('acme', 4, 29);
+    await use('acme', 6);
+    await check();
+    goTo(now + DAY_MS);
+    await check();
+    expect(await noticed()).toEqual(['reached 1: acme 10']);
+    await use('acme', 2);
+    await check();
+    await use('acme', 2);
+    await check();
+    expect(await noticed()).toEqual(['reached 1: acme 10', 'near 1: acme 8', 'reached 1: acme 10']);
+  });
+
+  test('consumers share one notification of a level in an hour, which names ten and counts all', async () => {
+    await addPlan('daily', { limit: 10, period: 'day' });
+    const names = Array.from({ length: 13 }, (_, index) => `c${String(index).padStart(2, '0')}`);
+    for (const name of names) await addConsumer(name, 'daily');
+    for (const name of names.slice(0, 12)) await use(name, 8);
+    await check();
+    const named = names.slice(0, 10).map((name) => `${name} 8`);
+    expect(await noticed()).toEqual([`near 12: ${named.join(', ')}`]);
+    await use('c12', 8);
+    await check();
+    expect((await noticed()).length).toBe(1);
+    await use('c00', 2);
+    await check();
+    expect((await noticed()).slice(1)).toEqual(['reached 1: c00 10']);
+    goTo(now + 3_600_000);
+    await check();
+    expect((await noticed()).slice(2)).toEqual(['near 1: c12 8']);
+  });
+
+  test('a higher limit lowers the level, and a use that reaches it again is notified of', async () => {
+    const plan = await addPlan('daily', { limit: 10, period: 'day' });
+    await addConsumer('acme', 'daily');
+    await use('acme', 10);
+    await check();
+    await good('PUT', `/usage-plans/${plan}`, { quota: { limit: 12, period: 'day' } });
+    goTo(now + 3_600_000);
+    await check();
+    await use('acme', 2);
+    await check();
+    expect(await noticed()).toEqual(['reached 1: acme 10', 'reached 1: acme 12']);
+  });
+
+  test('four watches on one database notify once', async () => {
+    await addPlan('daily', { limit: 10, period: 'day' });
+    await addConsumer('acme', 'daily');
+    await use('acme', 10);
+    await Promise.all([check(), check(), check(), check()]);
+    expect(await noticed()).toEqual(['reached 1: acme 10']);
+    expect((await api.store.latest.exhaustedQuotas.list(subject.domain.id)).length).toBe(1);
+  });
+
+  test('a notification that is not written leaves its level unrecorded', async () => {
+    await addPlan('daily', { limit: 10, period: 'day' });
+    await addConsumer('acme', 'daily');
+    await use('acme', 8);
+    const failing: Store = {
+      ...api.store,
+      write: (work) =>
+        api.store.write(async (tx) => {
+          await work(tx);
+          throw new Error('the process ends before the commit');
+        }),
+    };
+    await createQuotaWatch({ store: failing, clock: () => now, log: SILENT }).round();
+    expect(await noticed()).toEqual([]);
+    await check();
+    expect(await noticed()).toEqual(['near 1: acme 8']);
   });
 });

@@ -15,8 +15,11 @@ export function judgeAnswer(method: string, path: string, { status, body, text }
   if (method === 'HEAD' || status === 304 || status === 204)
     return text === '' ? null : `a body with ${status}`;
   if (status !== 200 && status !== 202) {
-    const named = Object.keys(body ?? {});
-    const right = named.length === 1 && typeof body.error === 'string' && body.error !== '';
+    const named = Object.keys(body ?? {}).join(' ');
+    const right =
+      named === (status === 429 && 'quota' in body ? 'error quota' : 'error') &&
+      typeof body.error === 'string' &&
+      body.error !== '';
     return right && !body.error.includes('    at ') ? null : `no error shape with ${status}: ${text}`;
   }
   const segments = segmentsOf(path);

@@ -48,6 +48,22 @@ export const SAMPLE_NOTICES: { readonly [Name in KindName]: KindData<Name> } = {
     reason: '3 entries in place of 40, fewer than half',
     entry_count: 40,
   },
+  'consumer_quota.near': {
+    count: 1,
+    quotas: [{ consumer: 'acme', usage_plan: 'gold', used: 812, limit: 1_000, period: 'month' }],
+  },
+  'consumer_quota.reached': {
+    count: 12,
+    quotas: [{ consumer: 'acme', usage_plan: 'gold', used: 1_000, limit: 1_000, period: 'rolling_30d' }],
+  },
+  'token_issuer.failed': {
+    token_issuer: 'idp',
+    host: 'idp.example.net',
+    reason: 'status 503',
+    failures: 4,
+    fetched_at: '2026-11-25T02:24:00.000Z',
+    key_count: 2,
+  },
   'node.lost': { node: 'eu-1', node_groups: ['eu', 'us'], last_seen_at: '2026-11-25T04:24:00.000Z' },
   'quota.near': {
     quota: 'gateway_requests',

@@ -117,7 +117,12 @@ export function answerRefusal(error: unknown, { request, reply }: Exchange): Fas
     .code(refusal?.status ?? 500)
     .headers({ 'cache-control': 'no-store', ...refusal?.headers })
     .type(JSON_TYPE)
-    .send(JSON.stringify({ error: refusal?.message ?? `internal error, request ${request.id}` }));
+    .send(
+      JSON.stringify({
+        error: refusal?.message ?? `internal error, request ${request.id}`,
+        ...refusal?.fields,
+      }),
+    );
 }
 
 /**

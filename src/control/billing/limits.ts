@@ -36,10 +36,15 @@ export const SETTLED_AT_ONCE = 200;
 /** Accounts whose domains the watch settles in one transaction. */
 export const ACCOUNTS_AT_ONCE = 20;
 
-// Traffic quotas
+// Quotas of traffic and of gateway requests
 
 /** Percent of a traffic quota that are reported. Fixed by issue 13: near, and reached. */
 export const QUOTA_LEVELS = [80, 100] as const;
+/**
+ * Milliseconds for which a level of a gateway quota is not notified of again: the requests of the last 30 days fall below a level and
+ * reach it again within minutes.
+ */
+export const LEVEL_QUIET_MS = DAY_MS;
 /** Milliseconds between two polls: the delay after which an exceeded quota is seen where there are few domains. */
 export const BILLING_POLL_MS = 15 * SECOND_MS;
 /** Domains whose traffic one poll sums, one at a time: 10,000 domains are checked in about eight minutes. */

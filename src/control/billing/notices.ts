@@ -31,6 +31,22 @@ export async function notifyQuota(
   await notify(tx, { kind: level < 100 ? 'quota.near' : 'quota.reached', data, domain, now });
 }
 
+/** A level of a gateway quota that a domain has reached. */
+export interface GatewayQuotaNotice extends Pick<QuotaNotice, 'domain' | 'level' | 'now'> {
+  /** Admitted requests of the last 30 days. */
+  readonly used: number;
+  readonly limit: number;
+}
+
+/** Notifies the people of a domain of a level of its gateway quota. */
+export async function notifyGatewayQuota(
+  tx: WriteTransaction,
+  { domain, level, used, limit, now }: GatewayQuotaNotice,
+): Promise<void> {
+  const data = { quota: 'gateway requests (30 days)', used, limit, period_end: null };
+  await notify(tx, { kind: level < 100 ? 'quota.near' : 'quota.reached', data, domain, now });
+}
+
 /** The fields that all letters about a ticket have. */
 function ticketData({ id, subject, domain }: TicketRow) {
   return { ticket_id: id, subject, about: domain };

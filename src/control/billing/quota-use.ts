@@ -1,6 +1,7 @@
 /**
- * The traffic of a domain in its quota period, beside the quota. In: a transaction that reads one snapshot, entitlements, a
- * time. Out: octets, GB and percent. Traffic is what nodes have sent to visitors.
+ * The traffic of a domain in its quota period, and the requests that its gateways have admitted in 30 days, beside the quotas. In: a
+ * transaction that reads one snapshot, entitlements, a time. Out: octets, GB, requests and percent. Traffic is what nodes have sent to
+ * visitors.
  */
 import type { Entitlements } from '../accounts/entitlements.ts';
 import type { ReadTransaction } from '../store/store.ts';
@@ -36,4 +37,18 @@ export async function readQuotaUse(
 export function percentOf(octets: number, quota_gb: number | null): number | null {
   if (quota_gb === null) return null;
   return quota_gb === 0 ? 100 : Math.floor(octets / (quota_gb * (GIGABYTE / 100)));
+}
+
+/** Milliseconds of the 30 days that `max_gateway_requests_30d` covers. */
+const MONTH_MS = 30 * 24 * 60 * MINUTE_MS;
+
+/** Requests that gateways of a domain have admitted in the last 30 days, to the minute. `now` in milliseconds since the epoch. */
+export async function readGatewayMonth(
+  tx: Pick<ReadTransaction, 'traffic'>,
+  domainId: number,
+  now: number,
+): Promise<number> {
+  // The present minute is whole.
+  const to = now + MINUTE_MS;
+  return (await readSums(tx, domainId, { from: to - MONTH_MS, to })).gateway_requests;
 }

@@ -10,6 +10,7 @@ import type { UnsettledCounts } from '../store/repositories/billing.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
 import { SERVICE } from '../store/tables/accounts.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
+import { checkGatewayQuota } from './gateway-quota.ts';
 import { ACCOUNTS_AT_ONCE, BILLING_POLL_MS, QUOTAS_AT_ONCE, SETTLED_AT_ONCE } from './limits.ts';
 import { checkQuota, type OverQuota } from './quota.ts';
 
@@ -181,8 +182,10 @@ async function checkOne(options: BillingWatchOptions, domain: DomainRow): Promis
   // The embedded store reads on this thread: requests are answered between two domains.
   await new Promise((resolve) => setImmediate(resolve));
   try {
-    const done = await checkQuota({ ...options, now: options.clock() }, domain);
+    const check = { ...options, now: options.clock() };
+    const done = await checkQuota(check, domain);
     if (done !== null) options.note({ kind: done, domain: domain.name });
+    await checkGatewayQuota(check, domain);
   } catch (error) {
     options.note({ kind: 'failed', domain: domain.name, error });
   }

@@ -5261,7 +5261,7 @@ export interface components {
             }[];
             /** @description the values with the most requests first; only where the request has `by` */
             readonly values?: readonly {
-                /** @description id of a gateway, username, operation or status; `null`: requests without one */
+                /** @description id of a gateway, username, operation or status; `null`: requests without one; the status `unknown`: an agent has decided, and another server responds */
                 readonly value: string | null;
                 /** @description requests that a gateway decided, refused ones included */
                 readonly requests: number;
@@ -5970,6 +5970,8 @@ export interface components {
         readonly Error: {
             /** @description for people: what is wrong, where, and what helps */
             readonly error: string;
+            /** @description the quota that is used up, of a 429 for it alone */
+            readonly quota?: string;
         };
         readonly ErrorPageRule: {
             readonly id: number;
@@ -7005,7 +7007,7 @@ export interface components {
             }[];
             /** @description the values with the most requests first; only where the request has `by` */
             readonly values?: readonly {
-                /** @description id of a gateway, username, operation or status; `null`: requests without one */
+                /** @description id of a gateway, username, operation or status; `null`: requests without one; the status `unknown`: an agent has decided, and another server responds */
                 readonly value: string | null;
                 /** @description requests that a gateway decided, refused ones included */
                 readonly requests: number;
@@ -7942,7 +7944,7 @@ export interface components {
              * @description the kind of notification
              * @enum {string}
              */
-            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "list.refused" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
+            readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "list.refused" | "consumer_quota.near" | "consumer_quota.reached" | "token_issuer.failed" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
             /** @description what it reports */
             readonly meaning: string;
             /**
@@ -10921,8 +10923,8 @@ export interface components {
         /** @description too many requests; nothing was done */
         readonly TooManyRequests: {
             headers: {
-                /** @description seconds until a request is let through again */
-                readonly "Retry-After": number;
+                /** @description seconds until a request is let through again; absent: a quota is used up, which `quota` names */
+                readonly "Retry-After"?: number;
                 readonly [name: string]: unknown;
             };
             content: {
@@ -22267,7 +22269,7 @@ export interface operations {
                          * @description the kind of notification
                          * @enum {string}
                          */
-                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "list.refused" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
+                        readonly kind: "domain.activated" | "domain.moved" | "domain.disabled" | "domain.banned" | "domain.suspended" | "domain.resumed" | "domain.shared" | "outage.opened" | "outage.resolved" | "certificate.issued" | "certificate.expiring" | "certificate.expired" | "certificate.failed" | "publication.failed" | "node.lost" | "list.refused" | "consumer_quota.near" | "consumer_quota.reached" | "token_issuer.failed" | "quota.near" | "quota.reached" | "key.created" | "key.revoked" | "account.test" | "ticket.opened" | "ticket.answered" | "ticket.closed";
                         /** @description send it by e-mail */
                         readonly email?: boolean | null;
                         /** @description send it by SMS */

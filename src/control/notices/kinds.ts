@@ -5,6 +5,7 @@ import { ACCOUNT_KINDS, TICKET_KINDS } from './kinds/account.ts';
 import { DOMAIN_KINDS, OUTAGE_KINDS } from './kinds/domain.ts';
 import { LIST_NOTICES } from './kinds/lists.ts';
 import { CERTIFICATE_KINDS, OPERATION_KINDS } from './kinds/operation.ts';
+import { REGISTRY_NOTICES } from './kinds/registry.ts';
 import { cleanLine, oneLine } from './wording.ts';
 
 /** The kinds by name, in the order of lists. */
@@ -14,6 +15,7 @@ export const KINDS = {
   ...CERTIFICATE_KINDS,
   ...OPERATION_KINDS,
   ...LIST_NOTICES,
+  ...REGISTRY_NOTICES,
   ...ACCOUNT_KINDS,
   ...TICKET_KINDS,
 } as const;

@@ -50,6 +50,8 @@ export interface FetchedKeys {
   readonly last_modified?: string;
   /** Why the last fetch failed; absent: it did not, or there was none. */
   readonly error?: { readonly reason: string; readonly at: number };
+  /** The people of the domain were notified of these failures. */
+  readonly noticed?: true;
 }
 
 /**

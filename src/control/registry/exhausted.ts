@@ -1,12 +1,14 @@
 /**
  * Which consumers have exhausted their quota, and until when (semantics §15). In: what nodes have reported of a domain. Out: the
- * exhausted quotas that the registry of the domain has, by which every node refuses those consumers. A quota counts the admitted
+ * exhausted quotas that the registry of the domain has, by which every node refuses those consumers, and the use of quotas whose levels
+ * are notified of. A quota counts the admitted
  * requests of a consumer over all gateways of the domain.
  */
 import { registryNamesOf } from '../../engine/compiler/gateways.ts';
 import { type PeriodSpan, periodAt } from '../../engine/plan/quota-period.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
 import type { UsagePlan } from '../../rules/model/types.ts';
+import { QUOTA_LEVELS } from '../billing/limits.ts';
 import { usagePlanOf } from '../publishing/plan-registry.ts';
 import { findBlob } from '../publishing/revisions.ts';
 import type { ConsumerHead } from '../store/registry/consumers.ts';
@@ -26,6 +28,26 @@ type QuotaReads = Pick<
 /** A usage plan with a quota. */
 export type QuotaPlan = UsagePlan & { readonly quota: NonNullable<UsagePlan['quota']> };
 
+/** A quota of a consumer of which at least the lowest of `QUOTA_LEVELS` is used. */
+export interface UsedQuota {
+  readonly consumer: ConsumerHead;
+  readonly plan: QuotaPlan;
+  /** Admitted requests of the present period. */
+  readonly used: number;
+}
+
+/** The use of the quotas of one domain. */
+export interface QuotaUses {
+  readonly domain: ReachedDomain;
+  readonly now: number;
+  /** By consumer id. */
+  readonly used: readonly UsedQuota[];
+  /** What is stored as exhausted. */
+  readonly stored: readonly ExhaustedQuotaRow[];
+  /** What is exhausted. */
+  readonly exhausted: readonly ExhaustedQuotaRow[];
+}
+
 /**
  * Stores what is exhausted now, if that differs from what is stored. False: it does not, and nothing was changed; else the registry has
  * another version, which the caller publishes. @throws StoreFault
@@ -35,22 +57,23 @@ export async function settleExhausted(
   domain: ReachedDomain,
   now: number,
 ): Promise<boolean> {
-  const change = await exhaustedChange(tx, domain, now);
-  if (change !== null) await tx.exhaustedQuotas.replace(domain.id, change);
-  return change !== null;
+  return storeExhausted(tx, await readQuotaUses(tx, domain, now));
 }
 
-/** The exhausted quotas of a domain; `null`: they are those that are stored. @throws StoreFault */
-export async function exhaustedChange(
-  tx: QuotaReads,
-  domain: ReachedDomain,
-  now: number,
-): Promise<readonly ExhaustedQuotaRow[] | null> {
-  const stored = await tx.exhaustedQuotas.list(domain.id);
-  const found = await findExhausted(tx, domain, now);
+/** As `settleExhausted`, of uses that this transaction has read. @throws StoreFault */
+export async function storeExhausted(
+  tx: Pick<WriteTransaction, 'exhaustedQuotas'>,
+  uses: QuotaUses,
+): Promise<boolean> {
+  const isChanged = isOtherExhausted(uses);
+  if (isChanged) await tx.exhaustedQuotas.replace(uses.domain.id, uses.exhausted);
+  return isChanged;
+}
+
+/** Whether what is exhausted differs from what is stored. */
+export function isOtherExhausted({ stored, exhausted, now }: QuotaUses): boolean {
   // Nodes see the end of a quota by themselves.
-  const before = stored.filter(({ until }) => until > now);
-  return keyOf(before) === keyOf(found) ? null : found;
+  return keyOf(stored.filter(({ until }) => until > now)) !== keyOf(exhausted);
 }
 
 function keyOf(rows: readonly ExhaustedQuotaRow[]): string {
@@ -68,31 +91,44 @@ interface Counting {
   readonly sums: Map<number, ReadonlyMap<string, number>>;
 }
 
-async function findExhausted(
-  tx: QuotaReads,
-  domain: ReachedDomain,
-  now: number,
-): Promise<readonly ExhaustedQuotaRow[]> {
-  const plans = (await tx.usagePlans.list(domain.id)).map(usagePlanOf).filter(hasQuota);
-  if (plans.length === 0) return [];
+/** Reads the quotas of a domain that are used up or nearly so. In a write the domain is locked first. @throws StoreFault */
+export async function readQuotaUses(tx: QuotaReads, domain: ReachedDomain, now: number): Promise<QuotaUses> {
+  const stored = await tx.exhaustedQuotas.list(domain.id);
   const counting: Counting = { tx, domain, now, sums: new Map() };
-  const over = new Set<string>();
+  const used = await findUsed(counting);
+  const exhausted: ExhaustedQuotaRow[] = [];
+  for (const { consumer, plan } of used.filter(({ used, plan }) => used >= plan.quota.limit)) {
+    const until = await exhaustedUntil(counting, consumer, plan);
+    exhausted.push({ domain_id: domain.id, consumer_id: consumer.id, usage_plan: plan.name, until });
+  }
+  return { domain, now, used, stored, exhausted };
+}
+
+async function findUsed(counting: Counting): Promise<readonly UsedQuota[]> {
+  const { tx, domain, now } = counting;
+  const plans = (await tx.usagePlans.list(domain.id)).map(usagePlanOf).filter(hasQuota);
+  const high = new Set<string>();
   for (const { quota } of plans)
     for (const [username, used] of await usedSince(counting, periodAt(quota.period, now).from))
-      if (used >= quota.limit) over.add(username);
-  if (over.size === 0) return [];
-  const consumers = await tx.consumers.named(domain.id, [...over]);
+      if (levelOf(used, quota.limit) > 0) high.add(username);
+  if (high.size === 0) return [];
+  const consumers = await tx.consumers.named(domain.id, [...high]);
   const needsDefaults = consumers.some(({ usage_plan }) => usage_plan === null);
   const defaults = needsDefaults ? await defaultPlans(tx, domain) : new Set<string>();
-  const found: ExhaustedQuotaRow[] = [];
+  const found: UsedQuota[] = [];
   for (const consumer of consumers) {
     for (const plan of plans.filter(({ name }) => appliesTo(consumer, name, defaults))) {
-      const until = await exhaustedUntil(counting, consumer, plan);
-      if (until === null) continue;
-      found.push({ domain_id: domain.id, consumer_id: consumer.id, usage_plan: plan.name, until });
+      const { from } = periodAt(plan.quota.period, now);
+      const used = (await usedSince(counting, from)).get(consumer.username) ?? 0;
+      if (levelOf(used, plan.quota.limit) > 0) found.push({ consumer, plan, used });
     }
   }
   return found;
+}
+
+/** The highest of `QUOTA_LEVELS` that a use has reached; 0: none. */
+export function levelOf(used: number, limit: number): number {
+  return QUOTA_LEVELS.findLast((level) => used * 100 >= limit * level) ?? 0;
 }
 
 /** The usage plans with a quota that apply to a consumer, by name. @throws StoreFault */
@@ -137,16 +173,15 @@ async function usedSince(
   return read;
 }
 
-/** Until when the consumer may send nothing; `null`: it may send. */
+/** Until when a consumer that has exhausted a quota may send nothing. */
 async function exhaustedUntil(
   counting: Counting,
   { username }: Pick<ConsumerHead, 'username'>,
   { quota: { limit, period } }: QuotaPlan,
-): Promise<number | null> {
+): Promise<number> {
   const isOver = async (from: number): Promise<boolean> =>
     ((await usedSince(counting, from)).get(username) ?? 0) >= limit;
   const span = periodAt(period, counting.now);
-  if (!(await isOver(span.from))) return null;
   return period === 'rolling_30d' ? rollingEnd(span, isOver) : span.to;
 }
 

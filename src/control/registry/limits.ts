@@ -19,12 +19,24 @@ export const MAX_REASON_CHARACTERS = 500;
 /** Characters of a `kid` in the list of keys that are left out. */
 export const MAX_KID_CHARACTERS = 64;
 
+/** Fetches in a row that fail before they are notified of: fewer are an outage that passes by itself. */
+export const FAILURES_NOTICED = 3;
+/** Milliseconds since the last good fetch, at least, before failures are notified of. */
+export const OUTAGE_NOTICED_MS = 60 * MINUTE_MS;
+
 // Quotas
 
 /** Milliseconds between two checks of quotas: a part of the time in which nodes report, so that it adds little to it. */
 export const QUOTA_POLL_MS = 10_000;
 /** Domains that one read lists. */
 export const QUOTA_DOMAINS_AT_ONCE = 300;
+/**
+ * Milliseconds between two notifications of one kind about the consumers of a domain: levels that others reach meanwhile are in the next
+ * one, so that many consumers make at most 24 of a day.
+ */
+export const CONSUMERS_QUIET_MS = 60 * MINUTE_MS;
+/** Quotas that one notification names: a letter of more is not read. */
+export const NOTIFIED_QUOTAS = 10;
 /**
  * Seconds from a request to the refusal of later ones by all nodes that follow: its minute ends and is closed (63), the node spreads
  * its reports (15), quotas are checked (13), the registry is sealed and published (5), nodes fetch it (5), and some of reserve.

@@ -1,13 +1,14 @@
 /**
  * Sums what nodes report of consumers with a quota, and publishes the registry of a domain when a quota is exhausted or is no more. In: a
- * store. Out: exhausted quotas. Several processes may run it on one database: they find the same, and each change is written once.
+ * store. Out: exhausted quotas, and notifications of quotas that are nearly or fully used. Several processes may run it on one database: they find the same, and each change is written once.
  */
 import { isStoreFault } from '../../base/storage/fault.ts';
 import type { ReachedDomain } from '../store/repositories/list-uses.ts';
 import type { Store } from '../store/store.ts';
 import { SERVICE } from '../store/tables/accounts.ts';
-import { exhaustedChange, settleExhausted } from './exhausted.ts';
+import { isOtherExhausted, readQuotaUses, storeExhausted } from './exhausted.ts';
 import { QUOTA_DOMAINS_AT_ONCE, QUOTA_POLL_MS } from './limits.ts';
+import { levelChanges, notifyLevels } from './quota-levels.ts';
 
 /** What a watch is created with. */
 export interface QuotaWatchOptions {
@@ -76,9 +77,12 @@ async function checkOne({ store, clock, log }: QuotaWatchOptions, domain: Reache
   try {
     const now = clock();
     // PERF: most rounds find no change, and a write would wait for the disk.
-    if ((await exhaustedChange(store.latest, domain, now)) === null) return;
+    const seen = await readQuotaUses(store.latest, domain, now);
+    if (!isOtherExhausted(seen) && (await levelChanges(store.latest, seen)) === null) return;
     const isChanged = await store.write(async (tx) => {
-      if (!(await settleExhausted(tx, domain, now))) return false;
+      const uses = await readQuotaUses(tx, domain, now);
+      await notifyLevels(tx, uses);
+      if (!(await storeExhausted(tx, uses))) return false;
       await tx.outbox.appendLists([domain], { ...SERVICE, at: now, reason: 'quotas of consumers settled' });
       return true;
     });

@@ -1,13 +1,23 @@
 /**
  * What follows a fetch of keys, in one transaction: the keys in force are replaced and the registry of the domain is published, or the
- * last good ones stay; the state says which.
+ * last good ones stay, and an outage is notified of once; the state says which.
  */
+import { timeText } from '../../base/text/time.ts';
 import type { FetchedFeed } from '../lists/feed/fetch-feed.ts';
+import { notify } from '../notices/notify.ts';
 import { type FetchedKeys, fetchedKeysOf, tokenIssuerOf } from '../publishing/plan-registry.ts';
 import type { Store, WriteTransaction } from '../store/store.ts';
 import { SERVICE } from '../store/tables/accounts.ts';
 import type { ClaimedIssuer, TokenIssuerRow } from '../store/tables/registry.ts';
-import { LONGEST_MS, MAX_REASON_CHARACTERS, SHORTEST_MS, SPREAD, USUAL_MS } from './limits.ts';
+import {
+  FAILURES_NOTICED,
+  LONGEST_MS,
+  MAX_REASON_CHARACTERS,
+  OUTAGE_NOTICED_MS,
+  SHORTEST_MS,
+  SPREAD,
+  USUAL_MS,
+} from './limits.ts';
 import { readKeys } from './read-keys.ts';
 
 /** A fetch that has ended. */
@@ -35,11 +45,12 @@ async function settle(
   const current = (await tx.tokenIssuers.list(row.domain_id)).find(({ id }) => id === row.id);
   const before = current === undefined ? null : fetchedKeysOf(current);
   if (current === undefined || before === null || current.body !== row.body) return 'void';
-  const after = stateAfter(before, fetched, { row, now });
+  const after = noticedState(stateAfter(before, fetched, { row, now }), current, now);
   if (!(await tx.issuerFetches.end(claimed, after.next_at))) return 'void';
   const changed = JSON.stringify(after.keys) !== JSON.stringify(before.keys);
   await tx.tokenIssuers.setKeys(current, { keys_state: JSON.stringify(after), changed });
   if (changed) await record(tx, { current, before, after, now });
+  if (after.noticed === true && before.noticed !== true) await notifyFailed(tx, { current, after, now });
   if (after.error !== undefined) return 'failed';
   return changed ? 'applied' : 'same';
 }
@@ -55,7 +66,7 @@ function stateAfter(before: FetchedKeys, fetched: FetchedFeed, { row, now }: Fet
   if (fetched.kind === 'same') {
     if (before.fetched_at === null)
       return failedState(before, 'the server answered 304 to a request without conditions', now);
-    const { error: _, ...state } = before;
+    const { error: _, noticed: _noticed, ...state } = before;
     return { ...state, fetched_at: now, next_at, failures: 0 };
   }
   const read = readKeys(fetched.octets, tokenIssuerOf(row).algorithms);
@@ -77,6 +88,17 @@ function failedState(before: FetchedKeys, reason: string, now: number): FetchedK
   const wait = Math.min(SHORTEST_MS * 2 ** Math.min(failures - 1, 10), USUAL_MS);
   const error = { reason: reason.slice(0, MAX_REASON_CHARACTERS).toWellFormed(), at: now };
   return { ...before, failures, next_at: nextAt(wait, now), error };
+}
+
+/** The state with the mark of an outage that is notified of: several failures, and no good fetch for a while. */
+function noticedState(
+  state: FetchedKeys,
+  { updated_at }: Pick<TokenIssuerRow, 'updated_at'>,
+  now: number,
+): FetchedKeys {
+  const since = state.fetched_at ?? updated_at;
+  const isNoticed = state.failures >= FAILURES_NOTICED && now - since > OUTAGE_NOTICED_MS;
+  return isNoticed ? { ...state, noticed: true } : state;
 }
 
 function nextAt(wait: number, now: number): number {
@@ -122,4 +144,23 @@ async function record(tx: WriteTransaction, { current, before, after, now }: App
   });
   const reason = `keys of token issuer \`${current.name}\` fetched`;
   await tx.outbox.appendLists([{ id: domain.id, name: domain.name }], { ...SERVICE, at: now, reason });
+}
+
+/** Notifies the people of the domain of an outage. */
+async function notifyFailed(
+  tx: WriteTransaction,
+  { current, after, now }: Omit<Applied, 'before'>,
+): Promise<void> {
+  const domain = await tx.domains.get(current.domain_id);
+  if (domain === null) return;
+  const { fetched_at, failures, keys, error } = after;
+  const data = {
+    token_issuer: current.name,
+    host: new URL(tokenIssuerOf(current).jwks_url!).host,
+    reason: error?.reason ?? '',
+    failures,
+    fetched_at: fetched_at === null ? null : timeText(fetched_at),
+    key_count: keys.length,
+  };
+  await notify(tx, { kind: 'token_issuer.failed', data, domain, now });
 }

@@ -96,9 +96,9 @@ function divide(
   }
 }
 
-/** Empty: it has none. */
+/** Empty: it has none. Status 0 is of a response that was not seen: an agent decides and another server responds. */
 function divisionValue(use: GatewayUse, by: UseDivision): string {
-  if (by === 'status') return use.status === 0 ? '' : String(use.status);
+  if (by === 'status') return use.status === 0 ? 'unknown' : String(use.status);
   return String(use[by]);
 }
 

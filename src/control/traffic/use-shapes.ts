@@ -43,7 +43,9 @@ export const GATEWAY_USE = z
           value: z
             .string()
             .nullable()
-            .describe('id of a gateway, username, operation or status; `null`: requests without one')
+            .describe(
+              'id of a gateway, username, operation or status; `null`: requests without one; the status `unknown`: an agent has decided, and another server responds',
+            )
             .meta({ examples: ['acme'] }),
           ...SUMS,
         }),

@@ -218,8 +218,9 @@ export const REFUSALS: Readonly<Record<number, RefusalDescription>> = {
     example: 'rate limit exceeded',
     headers: {
       'Retry-After': {
-        description: 'seconds until a request is let through again',
-        required: true,
+        description:
+          'seconds until a request is let through again; absent: a quota is used up, which `quota` names',
+        required: false,
         schema: { type: 'integer', minimum: 1 },
       },
     },
@@ -239,7 +240,10 @@ export const REFUSALS: Readonly<Record<number, RefusalDescription>> = {
 /** The schema of the body of every refusal. */
 const ERROR_SCHEMA: JsonObject = {
   type: 'object',
-  properties: { error: { type: 'string', description: 'for people: what is wrong, where, and what helps' } },
+  properties: {
+    error: { type: 'string', description: 'for people: what is wrong, where, and what helps' },
+    quota: { type: 'string', description: 'the quota that is used up, of a 429 for it alone' },
+  },
   required: ['error'],
   additionalProperties: false,
 };

@@ -18,17 +18,30 @@ export type RefusalStatus =
   | 503
   | 504;
 
-/** An error answer: status, message and extra headers. */
+/** Fields of the body of an error answer besides `error`. */
+export interface RefusalFields {
+  /** The name of the quota that is used up. */
+  readonly quota?: string;
+}
+
+/** An error answer: status, message, extra headers and fields. */
 export class Refusal extends Error {
   readonly status: RefusalStatus;
   readonly headers: Readonly<Record<string, string>>;
+  readonly fields: RefusalFields;
 
   /** `message` becomes the `error` of the answer: lower case, no full stop, safe to show to the client. */
-  constructor(status: RefusalStatus, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    status: RefusalStatus,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    fields: RefusalFields = {},
+  ) {
     super(message);
     this.name = 'Refusal';
     this.status = status;
     this.headers = headers;
+    this.fields = fields;
   }
 }
 

@@ -6,6 +6,7 @@ import { type ConsumerSettings, consumerForm } from '../../../rules/model/regist
 import { judgeUsagePlan } from '../../../rules/model/registry/registry.ts';
 import { consumerOf } from '../../publishing/plan-registry.ts';
 import type { ConsumerRow } from '../../store/tables/registry.ts';
+import { judgeGatewayQuota } from '../gateways/quota.ts';
 import { MAX_CONSUMER_OCTETS, MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
 import { formBody, idOf, nextPage, queryNumber, wrongInput } from '../operation/read-request.ts';
 import { badRequest, conflict, notFound } from '../operation/refusal.ts';
@@ -98,7 +99,9 @@ function create(): Operation {
     body: formBody(consumerForm),
     response: CONSUMER,
     statuses: [409],
-    async handle({ body, write }) {
+    async handle(call) {
+      const { body, write } = call;
+      await judgeGatewayQuota(call);
       return write(async (w) => {
         const there = await w.tx.consumers.count(w.domain.id);
         judgeRoom('consumers', { there, most: MAX_CONSUMERS });

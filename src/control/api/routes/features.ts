@@ -3,9 +3,8 @@ import { z } from 'zod';
 import { timeText } from '../../../base/text/time.ts';
 import { RULE_TYPES } from '../../../base/vocabulary/vocabulary.ts';
 import type { Entitlements } from '../../accounts/entitlements.ts';
-import { GIGABYTE, readQuotaUse } from '../../billing/quota-use.ts';
+import { GIGABYTE, readGatewayMonth, readQuotaUse } from '../../billing/quota-use.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import { readSums } from '../../traffic/read-traffic.ts';
 import { ok, operation } from '../operation/route.ts';
 
 /** A limit; `null`: unlimited. */
@@ -57,10 +56,6 @@ const FEATURES = z
   })
   .meta({ id: 'Features' });
 
-/** Milliseconds of the 30 days that `max_gateway_requests_30d` covers. */
-const MONTH_MS = 30 * 24 * 3_600_000;
-const MINUTE_MS = 60_000;
-
 /** The domain whose use is read. `now`: milliseconds since the epoch. */
 interface UsageOf {
   readonly domainId: number;
@@ -73,12 +68,10 @@ async function readUsage(
   tx: ReadTransaction,
   { domainId, entitlements, now }: UsageOf,
 ): Promise<z.output<typeof USAGE>[]> {
-  // The present minute is whole.
-  const to = now + MINUTE_MS;
   const records = await tx.records.count(domainId);
   const rules = new Map((await tx.rules.totals(domainId)).map((row) => [row.type, row.rules]));
   const traffic = await readQuotaUse(tx, domainId, { entitlements, now });
-  const month = await readSums(tx, domainId, { from: to - MONTH_MS, to });
+  const gatewayRequests = await readGatewayMonth(tx, domainId, now);
   return [
     { name: 'max_records', used: records, limit: entitlements.max_records },
     {
@@ -88,7 +81,7 @@ async function readUsage(
     },
     {
       name: 'max_gateway_requests_30d',
-      used: month.gateway_requests,
+      used: gatewayRequests,
       limit: entitlements.max_gateway_requests_30d,
     },
     ...RULE_TYPES.map((type) => ({

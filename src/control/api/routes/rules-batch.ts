@@ -9,6 +9,7 @@ import { id, list as listOf } from '../../../rules/model/fields.ts';
 import { form } from '../../../rules/model/form.ts';
 import { RULE_FORMS } from '../../../rules/model/rule.ts';
 import { checkRuleType } from '../../accounts/entitlements.ts';
+import { judgeEnabled, judgeGatewayQuota } from '../gateways/quota.ts';
 import { MAX_RULE_BATCH } from '../operation/limits.ts';
 import { formBody, readBody } from '../operation/read-request.ts';
 import { badRequest, notFound, Refusal } from '../operation/refusal.ts';
@@ -80,7 +81,10 @@ function batchCreate(type: RuleType): Operation {
     summary: `Add rules of type ${type}, ${MOST}; each by itself, and 200 even when some fail`,
     body,
     response: createdShape,
-    async handle({ body: { creates }, write }) {
+    async handle(call) {
+      const { body, write } = call;
+      const { creates } = body;
+      if (type === 'gateway') await judgeGatewayQuota(call);
       const outcomes = await eachInTurn(write, creates, async (w, input) => {
         const rule = await addRule(w, type, input);
         return rule.id;
@@ -132,7 +136,16 @@ function batchUpdate(type: RuleType): Operation {
     summary: `Change rules of type ${type}, ${MOST}; each by itself, and 200 even when some fail`,
     body,
     response: batchShape,
-    async handle({ body: { updates }, write }) {
+    async handle(call) {
+      const { body, write } = call;
+      const { updates } = body;
+      if (type === 'gateway') {
+        const enabling = updates.filter((item) => 'enabled' in item && item.enabled === true);
+        await judgeEnabled(
+          call,
+          enabling.map((item) => item.id),
+        );
+      }
       const outcomes = await eachInTurn(write, updates, async (w, { id: ruleId, ...input }) => {
         const before = await ruleOf(w, type, ruleId);
         await changeRule(w, { before, input, action: 'rule.update' });

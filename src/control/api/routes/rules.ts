@@ -1,5 +1,6 @@
 /** The operations on single edge rules and on their order, for every rule type; `rules-batch.ts` has the batches. */
 import { z } from 'zod';
+import { isObject } from '../../../base/text/json-object.ts';
 import { MAX_DOMAIN_TEXT, MAX_RULES } from '../../../base/vocabulary/limits.ts';
 import { RULE_TYPES, type RuleType, typePath } from '../../../base/vocabulary/vocabulary.ts';
 import type { StoredRule } from '../../../rules/model/common.ts';
@@ -8,6 +9,7 @@ import { form } from '../../../rules/model/form.ts';
 import type { RedirectRule } from '../../../rules/model/types.ts';
 import { checkRuleType } from '../../accounts/entitlements.ts';
 import type { RuleRow } from '../../store/tables/rules.ts';
+import { judgeEnabled, judgeGatewayQuota } from '../gateways/quota.ts';
 import { MAX_AUDITED_MOVES } from '../operation/limits.ts';
 import { formBody, idOf } from '../operation/read-request.ts';
 import { badRequest, forbidden, notFound } from '../operation/refusal.ts';
@@ -102,8 +104,9 @@ function create(type: RuleType): Operation {
     summary: `Add a rule of type ${type}`,
     body: { kind: 'raw', schema: RULE_SHAPES[type].create },
     response: RULE_SHAPES[type].answer,
-    async handle({ body, write }) {
-      return write((w) => createRule(w, type, body));
+    async handle(call) {
+      if (type === 'gateway') await judgeGatewayQuota(call);
+      return call.write((w) => createRule(w, type, call.body));
     },
   });
 }
@@ -203,7 +206,10 @@ function update(type: RuleType): Operation {
     beside: ruleOf(type),
     body: { kind: 'raw', schema: RULE_SHAPES[type].update },
     response: RULE_SHAPES[type].answer,
-    async handle({ body, params, write }) {
+    async handle(call) {
+      const { body, params, write } = call;
+      const enables = type === 'gateway' && isObject(body) && body['enabled'] === true;
+      if (enables) await judgeEnabled(call, [idOf(params['ruleId'])]);
       return write(async (w) => {
         const before = await present(w, type, params);
         return changeRule(w, { before, input: body, action: 'rule.update' });
@@ -218,7 +224,9 @@ function toggle(type: RuleType): Operation {
     summary: `Turn a rule of type ${type} on or off`,
     beside: ruleOf(type),
     response: RULE_SHAPES[type].answer,
-    async handle({ params, write }) {
+    async handle(call) {
+      const { params, write } = call;
+      if (type === 'gateway') await judgeEnabled(call, [idOf(params['ruleId'])]);
       return write(async (w) => {
         const before = await present(w, type, params);
         const input = { enabled: !bodyOf(before).enabled };

@@ -7,10 +7,17 @@ import { IMPORTANT, kind, type Letter, WRITTEN } from '../kind.ts';
 import { readWritten, timeWords } from '../wording.ts';
 
 const quota = z.object({
-  quota: z.string().describe('the name of the allowance, such as `gateway_requests`'),
+  quota: z
+    .string()
+    .describe(
+      'the name of the allowance: `traffic (GB)`, or `gateway requests (30 days)` of the last 30 days',
+    ),
   used: z.number().min(0).describe('used in this period'),
   limit: z.number().min(1).describe('the allowance'),
-  period_end: z.iso.datetime().describe('when the next period begins'),
+  period_end: z.iso
+    .datetime()
+    .nullable()
+    .describe('when the next period begins; `null`: the period is the last 30 days'),
 });
 
 /** The facts of a quota. */
@@ -22,7 +29,9 @@ function quotaFacts({ quota: name, used, limit, period_end }: z.output<typeof qu
       label: 'Used',
       value: `${used.toLocaleString('en-GB')} of ${limit.toLocaleString('en-GB')} (${share}\u00a0%)`,
     },
-    { label: 'Renewed', value: timeWords(period_end) },
+    period_end === null
+      ? { label: 'Period', value: 'the last 30 days' }
+      : { label: 'Renewed', value: timeWords(period_end) },
   ];
 }
 
@@ -50,7 +59,10 @@ const reached = kind({
     headline: `${domain} has used up its ${data.quota}`,
     paragraphs: [`All that the plan of ${domain} includes for this period is used.`],
     facts: quotaFacts(data),
-    steps: ['Choose a larger plan, or wait for the next period.'],
+    steps:
+      data.period_end === null
+        ? ['Choose a larger plan. Until then no gateway or consumer can be added, and no gateway turned on.']
+        : ['Choose a larger plan, or wait for the next period.'],
   }),
 });
 

@@ -8,6 +8,7 @@ import { consumerDayReads, consumerDayWrites } from '../registry/consumer-days.t
 import { consumerKeyReads, consumerKeyWrites, consumerReads, consumerWrites } from '../registry/consumers.ts';
 import { exhaustedQuotaReads, exhaustedQuotaWrites } from '../registry/exhausted-quotas.ts';
 import { issuerFetchReads, issuerFetchWrites } from '../registry/issuer-fetches.ts';
+import { quotaLevelReads, quotaLevelWrites } from '../registry/quota-levels.ts';
 import {
   registryReads,
   registryWrites,
@@ -89,6 +90,7 @@ export const READS = {
   issuerFetches: issuerFetchReads,
   registries: registryReads,
   exhaustedQuotas: exhaustedQuotaReads,
+  quotaLevels: quotaLevelReads,
   audit: auditReads,
   outbox: outboxReads,
   plans: planReads,
@@ -134,6 +136,7 @@ export const WRITES = {
   issuerFetches: issuerFetchWrites,
   registries: registryWrites,
   exhaustedQuotas: exhaustedQuotaWrites,
+  quotaLevels: quotaLevelWrites,
   audit: auditWrites,
   outbox: outboxWrites,
   plans: planWrites,

@@ -14,6 +14,7 @@ import {
   textsIn,
 } from '../database/statement.ts';
 import {
+  type GatewayQuotaLevelRow,
   type InvoiceRow,
   type InvoiceStatus,
   type QuotaNoticeRow,
@@ -250,16 +251,42 @@ const forgetPeriods = statement((builder, p: { domain_id: number; period_start: 
     .where('period_start', '<', p.period_start),
 );
 
-/** Reported levels of traffic quotas. */
+const gatewayLevels = statement((builder, p: { domain_id: number }) =>
+  builder
+    .selectFrom('gateway_quota_levels')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .orderBy('level'),
+);
+
+const noteGatewayLevel = statement((builder, p: GatewayQuotaLevelRow) =>
+  builder
+    .insertInto('gateway_quota_levels')
+    .values({ domain_id: p.domain_id, level: p.level, at: p.at })
+    .onConflict((conflict) => conflict.columns(['domain_id', 'level']).doNothing())
+    .returning('level'),
+);
+
+const removeGatewayLevel = statement((builder, p: Omit<GatewayQuotaLevelRow, 'at'>) =>
+  builder
+    .deleteFrom('gateway_quota_levels')
+    .where('domain_id', '=', p.domain_id)
+    .where('level', '=', p.level),
+);
+
+/** Reported levels of traffic and gateway quotas. */
 export function quotaReads(session: Session) {
   return {
     /** The notices of a domain's period, by quota and level. */
     noticed: (domainId: number, periodStart: number): Promise<readonly QuotaNoticeRow[]> =>
       noticed(session, { domain_id: domainId, period_start: periodStart }),
+    /** The notified levels of a domain's gateway quota, ascending. */
+    gatewayLevels: (domainId: number): Promise<readonly GatewayQuotaLevelRow[]> =>
+      gatewayLevels(session, { domain_id: domainId }),
   };
 }
 
-/** Records reported levels of traffic quotas. */
+/** Records reported levels of traffic and gateway quotas. */
 export function quotaWrites(session: Session) {
   return {
     /** Records a level and removes those of earlier periods. True when it was not recorded before. */
@@ -267,6 +294,14 @@ export function quotaWrites(session: Session) {
       const { domain_id, period_start } = notice;
       await forgetPeriods(session, { domain_id, period_start });
       return (await one(session, noteLevel, notice)) !== null;
+    },
+    /** Records a level of a gateway quota. True when it was not recorded before. */
+    async noteGatewayLevel(row: GatewayQuotaLevelRow): Promise<boolean> {
+      return (await one(session, noteGatewayLevel, row)) !== null;
+    },
+    /** Removes a level of a gateway quota that the requests are below. */
+    async removeGatewayLevel(row: Omit<GatewayQuotaLevelRow, 'at'>): Promise<void> {
+      await removeGatewayLevel(session, row);
     },
   };
 }

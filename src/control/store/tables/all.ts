@@ -1,6 +1,14 @@
 /** All tables, those that are referred to before those that refer to them, and their types for Kysely. */
 import { accounts, apiKeys, auditEntries, keyUses, secrets } from './accounts.ts';
-import { invoices, quotaNotices, suspensions, ticketMessages, tickets, wallets } from './billing.ts';
+import {
+  gatewayQuotaLevels,
+  invoices,
+  quotaNotices,
+  suspensions,
+  ticketMessages,
+  tickets,
+  wallets,
+} from './billing.ts';
 import { acmeAccounts, certificateOrders, certificateSets, certificates } from './certificates.ts';
 import type { Queried, Table } from './describe.ts';
 import { domainGroups, domainMembers, domains, invitations, recordScans, subscriptions } from './domains.ts';
@@ -20,6 +28,7 @@ import {
 import { cachePurges, manifest, manifestPosition, outbox, planBlobs, planRevisions } from './plans.ts';
 import {
   consumerKeys,
+  consumerQuotaLevels,
   consumers,
   exhaustedQuotas,
   issuerFetches,
@@ -122,6 +131,7 @@ const TABLES = {
   traffic_slices: trafficSlices,
   consumer_days: consumerDays,
   exhausted_quotas: exhaustedQuotas,
+  consumer_quota_levels: consumerQuotaLevels,
   uptime_states: uptimeStates,
   uptime_progress: uptimeProgress,
   incidents,
@@ -137,6 +147,7 @@ const TABLES = {
   wallets,
   invoices,
   quota_notices: quotaNotices,
+  gateway_quota_levels: gatewayQuotaLevels,
   tickets,
   ticket_messages: ticketMessages,
   zones,

@@ -114,6 +114,22 @@ export const quotaNotices = table(
 /** A level of a traffic quota that was reported. */
 export interface QuotaNoticeRow extends RowOf<typeof quotaNotices> {}
 
+/** Levels of `max_gateway_requests_30d` that the requests of the last 30 days have reached, and that were notified of. */
+export const gatewayQuotaLevels = table(
+  'gateway_quota_levels',
+  29,
+  {
+    domain_id: integer().references(domains, 'cascade'),
+    /** Percent of the quota. */
+    level: integer(),
+    at: time(),
+  },
+  { key: ['domain_id', 'level'], withoutRowid: true },
+);
+
+/** A level of a gateway quota that was notified of. */
+export interface GatewayQuotaLevelRow extends RowOf<typeof gatewayQuotaLevels> {}
+
 /** A ticket waits for the operator, for its customer, or for nobody. */
 export const TICKET_STATUSES = ['open', 'answered', 'closed'] as const;
 /** One of TICKET_STATUSES. */

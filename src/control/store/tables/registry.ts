@@ -201,3 +201,27 @@ export const exhaustedQuotas = table(
 
 /** A quota that a consumer has exhausted. */
 export interface ExhaustedQuotaRow extends RowOf<typeof exhaustedQuotas> {}
+
+/** Levels of consumers' quotas that were notified of: the highest of each. */
+export const consumerQuotaLevels = table(
+  'consumer_quota_levels',
+  29,
+  {
+    domain_id: integer().references(domains, 'cascade'),
+    consumer_id: integer().references(consumers, 'cascade'),
+    /** The name of the usage plan. */
+    usage_plan: text(),
+    /** The start of the period; of `rolling_30d` 0. */
+    period_start: time(),
+    /** Percent of the quota. */
+    level: integer(),
+  },
+  {
+    key: ['consumer_id', 'usage_plan'],
+    withoutRowid: true,
+    indexes: { consumer_quota_levels_by_domain: ['domain_id'] },
+  },
+);
+
+/** A level of a consumer's quota that was notified of. */
+export interface ConsumerQuotaLevelRow extends RowOf<typeof consumerQuotaLevels> {}

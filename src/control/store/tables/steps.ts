@@ -170,6 +170,8 @@ WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);`,
   NONE,
   // 28: quotas of consumers.
   NONE,
+  // 29: levels of gateway quotas that were notified of.
+  NONE,
 ];
 
 /** The version of this edgeplan's tables. */

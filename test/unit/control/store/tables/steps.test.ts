@@ -37,6 +37,7 @@ const LANDED = {
     '91cc5d59c15bc84b',
     '67de37df509c10f7',
     '092e049e0465fd19',
+    '31f9ea5775bb84e4',
   ],
   postgres: [
     '2608231084785635',
@@ -67,6 +68,7 @@ const LANDED = {
     '90311bf6f0f6f1fd',
     '0dd336412b4267df',
     '19a04493f10e6908',
+    '22dd5d05d9a798b9',
   ],
 } as const;
 
