@@ -22,6 +22,16 @@ export const LINT_CODES = {
     meaning: '`/admin/*` does not match `/admin`, which many origins answer alike',
     remedy: 'list the path without `/*` too',
   },
+  closed_gateway: {
+    severity: 'warning',
+    meaning: 'the gateway requires credentials, and no consumer has any that it takes',
+    remedy: 'add a consumer or a key, or write `require: none`',
+  },
+  consumer_without_credentials: {
+    severity: 'warning',
+    meaning: 'the consumer has no key that is valid, and no gateway takes other credentials of it',
+    remedy: 'add a key, or remove the consumer',
+  },
   decided_by_id: {
     severity: 'info',
     meaning:
@@ -53,6 +63,11 @@ export const LINT_CODES = {
     severity: 'error',
     meaning: 'the excluded entries cover every included one, so the rule matches nothing',
     remedy: 'narrow the excluded entries',
+  },
+  expired_credential: {
+    severity: 'info',
+    meaning: 'the time from which on a key or a consumer is refused is past',
+    remedy: 'remove the key or the consumer, or set a later time',
   },
   foreign_host: {
     severity: 'warning',
@@ -145,6 +160,16 @@ export const LINT_CODES = {
     meaning: 'the pattern is not anchored, so longer names match too',
     remedy: 'write `^` and `$` around it',
   },
+  uncallable_operation: {
+    severity: 'warning',
+    meaning: 'no consumer may call the operation, by its `acl` or by its scopes',
+    remedy: 'name the operation in `acl` of a consumer, or list its scopes in `scopes`',
+  },
+  unknown_acl_entry: {
+    severity: 'warning',
+    meaning: 'the entry of `acl` is no id and no tag of an operation of any gateway',
+    remedy: 'name an operation by its `operation_id` or one of its tags',
+  },
   unknown_signature: {
     severity: 'warning',
     meaning: 'the exclusion names a signature that the loaded set does not have',
@@ -170,6 +195,21 @@ export const LINT_CODES = {
     severity: null,
     meaning: 'the rule names a record that is not proxied, so the edge never sees its requests',
     remedy: 'proxy the record, or remove it from the rule',
+  },
+  unused_scope: {
+    severity: 'info',
+    meaning: 'no operation asks for the scope of the consumer',
+    remedy: 'remove it, or list it in `scopes` of an operation',
+  },
+  unused_token_issuer: {
+    severity: 'info',
+    meaning: 'no gateway names the token issuer, so its tokens are taken nowhere',
+    remedy: 'name it in `auth.jwt.issuers` of a gateway, or remove it',
+  },
+  unused_usage_plan: {
+    severity: 'info',
+    meaning: 'no consumer and no gateway names the usage plan',
+    remedy: 'name it in `usage_plan` of a consumer or `default_plan` of a gateway, or remove it',
   },
   waf_no_body: {
     severity: 'info',
