@@ -6,6 +6,7 @@
 import type { Diagnostic, FieldPath, SourcePlace } from '../../base/diagnostics/diagnostic.ts';
 import { EMPTY_REGISTRY } from '../../rules/model/registry/registry.ts';
 import type { Registry, Rule, RuleSet } from '../../rules/model/types.ts';
+import { lintBasePaths } from './lint/base-paths.ts';
 import { lintEmptyAllowlists } from './lint/empty-lists.ts';
 import { lintExcludes, lintScope } from './lint/empty-rules.ts';
 import { lintBots, lintDeprecated, lintKeys, lintWaf } from './lint/fields.ts';
@@ -19,7 +20,7 @@ import {
   type LintSignatures,
   type ObjectFinding,
 } from './lint/finding.ts';
-import { lintGateways } from './lint/gateways.ts';
+import { lintGateways, lintRecordCaptchas } from './lint/gateways.ts';
 import { lintHosts } from './lint/hosts.ts';
 import { lintNeedless } from './lint/needless.ts';
 import { lintOriginDifferences, lintPaths } from './lint/paths.ts';
@@ -43,6 +44,7 @@ const FAMILIES: readonly LintFamily[] = [
   lintOriginDifferences,
   lintKeys,
   lintGateways,
+  lintBasePaths,
 ];
 
 /** The places at which the parts of a rule set were written. */
@@ -100,8 +102,9 @@ export function lintRuleSet(
   const ofRules = [...findings]
     .sort((a, b) => order.get(a.rule)! - order.get(b.rule)!)
     .map((finding) => toDiagnostic(finding, order.get(finding.rule)!, sources));
-  const ofObjects = lintRegistry(context).map((finding: ObjectFinding) =>
-    sources === undefined ? finding : { ...finding, at: sources.at(finding.path) },
+  const ofObjects = [...lintRecordCaptchas(context), ...lintRegistry(context)].map(
+    (finding: ObjectFinding) =>
+      sources === undefined ? finding : { ...finding, at: sources.at(finding.path) },
   );
   return [...ofRules, ...ofObjects];
 }

@@ -22,6 +22,18 @@ export const LINT_CODES = {
     meaning: '`/admin/*` does not match `/admin`, which many origins answer alike',
     remedy: 'list the path without `/*` too',
   },
+  base_path_case: {
+    severity: 'warning',
+    meaning:
+      'the path differs from the base path of a gateway in letter case alone, so its requests come to no gateway, and an origin that ignores case answers them',
+    remedy: 'write the path as the gateway does, or drop the other spellings',
+  },
+  captcha_on_gateway: {
+    severity: 'warning',
+    meaning:
+      'every request of the record belongs to a gateway, which admits API clients, so its captcha never acts',
+    remedy: 'write `captcha: false`, or give the gateway a `base_path`',
+  },
   closed_gateway: {
     severity: 'warning',
     meaning: 'the gateway requires credentials, and no consumer has any that it takes',
@@ -195,6 +207,11 @@ export const LINT_CODES = {
     severity: null,
     meaning: 'the rule names a record that is not proxied, so the edge never sees its requests',
     remedy: 'proxy the record, or remove it from the rule',
+  },
+  unreachable_operation: {
+    severity: 'warning',
+    meaning: 'another gateway with a longer base path takes every request of the operation',
+    remedy: 'move the operation to that gateway, or remove it',
   },
   unused_scope: {
     severity: 'info',

@@ -8,7 +8,8 @@ import { isLive } from '../../../rules/model/registry/consumer.ts';
 import type { Consumer, GatewayRule, Rule } from '../../../rules/model/types.ts';
 import { isAdmitted, kindsOf } from '../credentials.ts';
 import type { GatewayCell } from '../gateway-cells.ts';
-import type { Finding, LintContext } from './finding.ts';
+import { coversHostsOf } from './filters.ts';
+import type { Finding, LintContext, ObjectFinding } from './finding.ts';
 
 /** The gateways among rules. */
 export function gatewaysAmong(rules: readonly Rule[]): readonly GatewayRule[] {
@@ -158,3 +159,33 @@ export function namesOf({ operation_id, tags = [] }: GatewayOperation): readonly
 export function nameOf({ operation_id, methods, path }: GatewayOperation): string {
   return operation_id ?? `${methods.join(',')} ${path}`;
 }
+
+/** Captchas of records whose every request belongs to an enforced gateway (semantics §15), where none acts. */
+export function lintRecordCaptchas({ ruleSet, zone, enabled }: LintContext): readonly ObjectFinding[] {
+  const taking = gatewaysAmong(enabled).filter(
+    ({ action_mode, base_path, conditions }) =>
+      action_mode === 'enforce' && base_path === '/' && conditions === undefined,
+  );
+  return ruleSet.records.flatMap((record, index): readonly ObjectFinding[] => {
+    if (!record.proxied || !record.captcha) return [];
+    const ofRecord = (gateway: GatewayRule): GatewayRule => ({
+      ...gateway,
+      ...EVERY_HOST,
+      record_ids: [record.id],
+    });
+    if (!taking.some((gateway) => coversHostsOf(zone, gateway, ofRecord(gateway)))) return [];
+    return [
+      {
+        path: ['records', index, 'captcha'],
+        code: 'captcha_on_gateway',
+        severity: 'warning',
+        message:
+          'never acts: a gateway takes every request of the record; gateways admit API clients, and a captcha never acts there',
+        remedy: 'write `captcha: false`, or give the gateway a `base_path`',
+      },
+    ];
+  });
+}
+
+/** A host filter that admits every host. */
+const EVERY_HOST = { host_match_type: '', host_pattern: '', host_includes: [], host_excludes: [] } as const;

@@ -266,3 +266,125 @@ describe('objects that nothing names', () => {
     expect(codes(ruleSetOf([gateway(fields)], registry))).toEqual(expected);
   });
 });
+
+describe('base paths', () => {
+  const orders = { operation_id: 'list', methods: ['GET'], path: '/v1/orders' };
+  const health = { operation_id: 'health', methods: ['GET'], path: '/v10/health' };
+  const outer = gateway({ base_path: '/api', operations: [health, orders] });
+  test.each<readonly [string, Fields, readonly string[]]>([
+    ['a longer base path', {}, ['rules[0].operations[1] unreachable_operation']],
+    [
+      'a longer base path in other spelling',
+      { base_path: '/%61pi/v1' },
+      ['rules[0].operations[1] unreachable_operation'],
+    ],
+    ['the whole path', { base_path: '/api/v1/orders' }, ['rules[0].operations[1] unreachable_operation']],
+    ['a base path beside it', { base_path: '/api/v2' }, []],
+    ['a base path below it', { base_path: '/api/v1/orders/x' }, []],
+    ['a gateway under dry_run', { base_path: '/api/v1', action_mode: 'dry_run' }, []],
+    ['a disabled gateway', { base_path: '/api/v1', enabled: false }, []],
+    ['a gateway of another host', { host_includes: ['api.example.com'] }, []],
+    ['a gateway with conditions', { conditions: { methods: ['POST'] } }, []],
+  ])('an operation below %s', (_, fields, expected) => {
+    const inner = gateway({ base_path: '/api/v1', operations: [{ ...orders, path: '/o' }], ...fields });
+    expect(codes(ruleSetOf([outer, inner]))).toEqual(expected);
+  });
+
+  test('a parameter may have the name of the other base path, and others', () => {
+    const any = { operation_id: 'any', methods: ['GET'], path: '/{version}/orders' };
+    const rules = [gateway({ base_path: '/api', operations: [any] }), gateway({ base_path: '/api/v1' })];
+    expect(codes(ruleSetOf(rules))).toEqual([]);
+  });
+
+  test.each<readonly [string, readonly Fields[], readonly string[]]>([
+    [
+      'a rule on another spelling',
+      [{ type: 'cache', path_includes: ['/V1/*'] }],
+      ['rules[1].path_includes[0] base_path_case'],
+    ],
+    [
+      'a rule on the bare path',
+      [{ type: 'waf', path_includes: ['/V1', '/V1/*'] }],
+      ['rules[1].path_includes[0] base_path_case', 'rules[1].path_includes[1] base_path_case'],
+    ],
+    ['a rule on the spelling', [{ type: 'cache', mode: 'bypass', path_includes: ['/v1/*'] }], []],
+    ['a rule on a longer segment', [{ type: 'cache', path_includes: ['/V12/*'] }], []],
+    [
+      'a rule of another host',
+      [{ type: 'cache', path_includes: ['/V1/*'], host_includes: ['api.example.com'] }],
+      [],
+    ],
+    ['a rule that drops the spelling', [{ type: 'drop', path_includes: ['/V1', '/V1/*'] }], []],
+    [
+      'a rule beside one that drops the spelling',
+      [
+        { type: 'drop', countries: ['KP'], path_includes: ['/V1', '/V1/*'] },
+        { type: 'cache', path_includes: ['/V1/*'] },
+      ],
+      [],
+    ],
+    [
+      'a gateway with another spelling',
+      [gateway({ base_path: '/V1' })],
+      ['rules[1].base_path base_path_case'],
+    ],
+    [
+      'a gateway with another spelling below a gateway of all paths',
+      [gateway({ base_path: '/V1' }), gateway({ base_path: '/' })],
+      [],
+    ],
+    ['a gateway of another host', [gateway({ base_path: '/V1', host_includes: ['api.example.com'] })], []],
+  ])('%s', (_, others, expected) => {
+    const first = gateway({ host_includes: ['example.com'] });
+    const scoped = others.map((rule) => ({ host_includes: ['example.com'], ...rule }));
+    expect(codes(ruleSetOf([first, ...scoped]), { proofs: false })).toEqual(expected);
+  });
+});
+
+describe('captchas', () => {
+  const message = (rule: Fields): string =>
+    lintRuleSet(ruleSetOf([gateway(), { type: 'captcha', ...rule }]), undefined, { now: NOW })
+      .map(formatDiagnostic)
+      .join('\n');
+
+  test('a captcha rule below a base path never acts', () => {
+    expect(message({ path_includes: ['/v1/orders', '/v1/orders/*'] })).toBe(
+      'error: rules[1].type: is never reached: `gateway/1` takes every request that it matches; gateways admit API clients, and a captcha never acts there; remove it, or list paths that no gateway has',
+    );
+    expect(message({ path_includes: ['/v*'] })).toBe('');
+  });
+
+  const withCaptcha = (fields: Fields): RuleSet => {
+    const ruleSet = ruleSetOf([gateway({ base_path: '/', ...fields })]);
+    return { ...ruleSet, records: ruleSet.records.map((one) => ({ ...one, captcha: one.id === 2 })) };
+  };
+  const never = ['records[1].captcha captcha_on_gateway'];
+  test.each<readonly [Fields, readonly string[]]>([
+    [{}, never],
+    [{ record_ids: [2] }, never],
+    [{ host_includes: ['api.example.com'] }, never],
+    [{ host_includes: ['example.com'] }, []],
+    [{ record_ids: [1] }, []],
+    [{ base_path: '/v1' }, []],
+    [{ action_mode: 'dry_run' }, []],
+    [{ conditions: { methods: ['POST'] } }, []],
+  ])('a captcha of a record beside the gateway %j', (fields, expected) => {
+    expect(codes(withCaptcha(fields))).toEqual(expected);
+  });
+});
+
+describe('a gateway that never acts', () => {
+  test('behind one with the same base path', () => {
+    const rules = [gateway({ priority: 1 }), gateway({ priority: 2, operations: [{ ...LIST, path: '/x' }] })];
+    expect(codes(ruleSetOf(rules))).toEqual(['rules[1].type shadowed_rule']);
+    const apart = [gateway({ conditions: { methods: ['GET'] }, priority: 1 }), gateway({ priority: 2 })];
+    expect(codes(ruleSetOf(apart))).toEqual([]);
+  });
+});
+
+test('gateways of equal priority are ordered by their ids only if their base paths are equally long', () => {
+  const conditions = { methods: ['GET'] };
+  const other = gateway({ operations: [{ ...LIST, path: '/x' }] });
+  expect(codes(ruleSetOf([gateway({ conditions }), other]))).toEqual(['rules[1].priority decided_by_id']);
+  expect(codes(ruleSetOf([gateway({ conditions }), { ...other, base_path: '/' }]))).toEqual([]);
+});
