@@ -162,6 +162,12 @@ export const LINT_CODES = {
       'earlier rules take every request that the rule matches, which is proved, so the rule never acts',
     remedy: 'remove it, give it a lower `priority`, or narrow the earlier rules',
   },
+  shared_response: {
+    severity: null,
+    meaning:
+      'the cache rule has `mode: force` and acts on requests of a gateway that requires credentials, so consumers get responses to others. As information: it acts on such requests alone',
+    remedy: 'exclude the base path of the gateway, unless its responses are the same for every consumer',
+  },
   suffix_exclude: {
     severity: 'warning',
     meaning: 'paths that end in a suffix are excluded, and a visitor may append it to a protected path',
@@ -176,6 +182,12 @@ export const LINT_CODES = {
     severity: 'warning',
     meaning: 'no consumer may call the operation, by its `acl` or by its scopes',
     remedy: 'name the operation in `acl` of a consumer, or list its scopes in `scopes`',
+  },
+  uncached_rule: {
+    severity: 'warning',
+    meaning:
+      'gateways that require credentials take every request of the cache rule, and responses to consumers are stored only under `mode: force`',
+    remedy: 'remove the rule, or write `mode: force` where responses are the same for every consumer',
   },
   unknown_acl_entry: {
     severity: 'warning',

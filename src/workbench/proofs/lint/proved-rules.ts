@@ -166,7 +166,8 @@ function actsAlone(rule: SubjectRule): boolean {
   return !rule.isDryRun && knownOf(rule.type).acting === 'first';
 }
 
-function findingOf(rule: Rule, other: string, { method, url, headers, ip, country }: Witness): Finding {
+/** A request in words, as options of `edgeplan simulate` have it. */
+export function requestText({ method, url, headers, ip, country }: Witness): string {
   const facts = [
     ...Object.entries(headers).flatMap(([name, value]) =>
       [value].flat().map((one) => `--header '${name}: ${one}'`),
@@ -174,19 +175,22 @@ function findingOf(rule: Rule, other: string, { method, url, headers, ip, countr
     ...(ip === null ? [] : [`--ip ${ip}`]),
     ...(country === null ? [] : [`--country ${country}`]),
   ];
-  const request = [method === 'GET' ? [] : [method], url, facts].flat().join(' ');
+  return [method === 'GET' ? [] : [method], url, facts].flat().join(' ');
+}
+
+function findingOf(rule: Rule, other: string, witness: Witness): Finding {
   return {
     rule,
     field: ['priority'],
     code: 'decided_by_id',
     severity: 'info',
-    message: `is equal to that of \`${other}\`, which comes first and has another effect on \`${request}\``,
+    message: `is equal to that of \`${other}\`, which comes first and has another effect on \`${requestText(witness)}\``,
     remedy: 'give the rule that is to win the lower `priority`',
   };
 }
 
 /** A request that reaches the earlier rule, and that the later one matches too. */
-function sharedRequest(
+export function sharedRequest(
   around: SubjectSpace,
   { earlier, later }: { readonly earlier: SubjectRule; readonly later: SubjectRule },
   total: StepBudget,

@@ -4,6 +4,7 @@ import { formatDiagnostic, formatPath } from '../../../../../src/base/diagnostic
 import { parseRuleSet } from '../../../../../src/rules/model/parse.ts';
 import type { RuleSet } from '../../../../../src/rules/model/types.ts';
 import { type LintOptions, lintRuleSet } from '../../../../../src/workbench/proofs/lint.ts';
+import { loadRuleSet } from '../../../../support/load.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -387,4 +388,73 @@ test('gateways of equal priority are ordered by their ids only if their base pat
   const other = gateway({ operations: [{ ...LIST, path: '/x' }] });
   expect(codes(ruleSetOf([gateway({ conditions }), other]))).toEqual(['rules[1].priority decided_by_id']);
   expect(codes(ruleSetOf([gateway({ conditions }), { ...other, base_path: '/' }]))).toEqual([]);
+});
+
+describe('cache rules', () => {
+  const cache = (fields: Fields): Fields => ({
+    type: 'cache',
+    path_includes: ['/v1/orders', '/v1/orders/*'],
+    ...fields,
+  });
+  const warned = (severity: string, code: string): readonly string[] => [`${severity} rules[1].mode ${code}`];
+  const open = { operations: [LIST, { ...ADD, scopes: [], auth: 'none' }] };
+  test.each<readonly [string, Fields, Fields, readonly string[]]>([
+    ['a rule below the base path', {}, {}, warned('warning', 'uncached_rule')],
+    ['one that bypasses the cache', {}, { mode: 'bypass' }, []],
+    ['one of other paths, too', {}, { path_includes: ['/v*'] }, []],
+    ['one of another host, too', { host_includes: ['api.example.com'] }, {}, []],
+    ['one beside a gateway under dry_run', { action_mode: 'dry_run' }, {}, []],
+    ['one beside a gateway without credentials', { auth: { require: 'none' } }, {}, []],
+    ['one beside an open operation', open, {}, []],
+    ['one beside a gateway with conditions', { conditions: { methods: ['GET'] } }, {}, []],
+    [
+      'a forced rule below the base path',
+      {},
+      { mode: 'force', edge_ttl_sec: 60 },
+      warned('info', 'shared_response'),
+    ],
+    [
+      'a forced rule of other paths, too',
+      {},
+      { mode: 'force', edge_ttl_sec: 60, path_includes: ['/v*'] },
+      warned('warning', 'shared_response'),
+    ],
+    [
+      'a forced rule of other paths alone',
+      {},
+      { mode: 'force', edge_ttl_sec: 60, path_includes: ['/v2/*'] },
+      [],
+    ],
+    ['a forced rule beside an open operation', open, { mode: 'force', edge_ttl_sec: 60 }, []],
+  ])('%s', (_, fields, rule, expected) => {
+    const found = lintRuleSet(ruleSetOf([gateway(fields), cache(rule)]), undefined, { now: NOW });
+    expect(found.map(({ severity, path, code }) => `${severity} ${formatPath(path)} ${code}`)).toEqual(
+      expected,
+    );
+  });
+
+  test('a forced rule behind another cache rule shares nothing of its own', () => {
+    const forced = cache({
+      mode: 'force',
+      edge_ttl_sec: 60,
+      path_includes: ['/v1/*', '/v2/*'],
+      priority: 20,
+    });
+    const before = cache({ mode: 'bypass', path_includes: ['/v1/*'], priority: 10 });
+    expect(codes(ruleSetOf([gateway(), before, forced]))).toEqual([]);
+  });
+
+  test('the evaluator stores what the findings say', () => {
+    const request = {
+      method: 'GET',
+      host: 'example.com',
+      target: '/v1/orders',
+      ip: '192.0.2.1',
+      identity: { consumer: 'acme' },
+    };
+    const modeOf = (mode: string): string | undefined =>
+      loadRuleSet(ruleSetOf([gateway(), cache({ mode })])).evaluate({ ...request, now: NOW }).cache?.mode;
+    expect(modeOf('standard')).toBe('bypass');
+    expect(modeOf('force')).toBe('force');
+  });
 });
