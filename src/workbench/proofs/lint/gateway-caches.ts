@@ -3,7 +3,7 @@
  * `mode: force`, and then for all of them. In: the rules of a plan that are reached. Out: findings, each proved.
  */
 import type { CacheRule, GatewayRule } from '../../../rules/model/types.ts';
-import type { Reach } from '../reach.ts';
+import { isApart, type Reach } from '../reach.ts';
 import { type SubjectSpace, situationsOf } from '../situations.ts';
 import type { Box } from '../space/boxes.ts';
 import { createBudget, type StepBudget, shareOf } from '../space/budget.ts';
@@ -18,10 +18,16 @@ const MAX_RULE_STEPS = 20_000;
 /** Steps of all questions about one rule set: a second or so. */
 const MAX_TOTAL_STEPS = 1_000_000;
 
-/** A gateway whose admitted requests all have a consumer. */
-interface Guard {
+/** An enforced gateway. */
+interface EnforcedGateway {
   readonly compiled: SubjectRule;
   readonly gateway: GatewayRule;
+}
+
+/** The gateways of a plan by whether all requests that they admit have a consumer. */
+interface Guards {
+  readonly guards: readonly EnforcedGateway[];
+  readonly open: readonly EnforcedGateway[];
 }
 
 /** Checks the reached cache rules. */
@@ -30,18 +36,18 @@ export function lintGatewayCaches(
   reaches: readonly Reach[],
 ): readonly Finding[] {
   if (around === null) return [];
-  const guards = subject.rules.flatMap((compiled): readonly Guard[] => {
+  const enforced = subject.rules.flatMap((compiled): readonly EnforcedGateway[] => {
     const gateway = ruleOf(compiled);
-    return gateway.type === 'gateway' && !compiled.isDryRun && isGuard(gateway)
-      ? [{ compiled, gateway }]
-      : [];
+    return gateway.type === 'gateway' && !compiled.isDryRun ? [{ compiled, gateway }] : [];
   });
+  const guards = enforced.filter(({ gateway }) => isGuard(gateway));
+  const open = enforced.filter(({ gateway }) => !isGuard(gateway));
   if (guards.length === 0) return [];
   const total = createBudget(MAX_TOTAL_STEPS);
   return reaches.flatMap(({ rule: compiled, result }): readonly Finding[] => {
     const rule = ruleOf(compiled);
     if (rule.type !== 'cache' || rule.mode === 'bypass' || result.kind !== 'reached') return [];
-    const isCovered = areGuarded(around, compiled, guards, total);
+    const isCovered = areGuarded(around, compiled, { guards, open }, total);
     if (rule.mode !== 'force') return isCovered ? [uncached(rule)] : [];
     const witness = sharedWith(around, compiled, guards, total);
     return witness === null ? [] : [shared(rule, witness, isCovered)];
@@ -52,19 +58,25 @@ function isGuard({ auth, operations }: GatewayRule): boolean {
   return auth.require !== 'none' && operations.every((operation) => operation.auth !== 'none');
 }
 
-/** Whether gateways take every request that comes to a cache rule. */
+/** Whether gateways that require credentials take every request that comes to a cache rule. */
 function areGuarded(
   around: SubjectSpace,
   rule: SubjectRule,
-  guards: readonly Guard[],
+  { guards, open }: Guards,
   total: StepBudget,
 ): boolean {
   const { space, plan } = around;
+  const own = space.boxOf(plan, rule.slot);
   // A condition may be about tags, which a box has only with the place of the rule.
-  const boxes = guards.flatMap(({ compiled, gateway }): readonly Box[] => {
-    const box = gateway.conditions === undefined ? space.boxOf(plan, compiled.slot) : null;
-    return box === null ? [] : [box];
-  });
+  const boxOf = ({ compiled, gateway }: EnforcedGateway): Box | null =>
+    gateway.conditions === undefined ? space.boxOf(plan, compiled.slot) : null;
+  // Of several gateways one alone takes a request: an open one leaves nothing of it to the others.
+  const isApartFrom = (gateway: EnforcedGateway): boolean => {
+    const box = boxOf(gateway);
+    return own !== null && box !== null && isApart([own, box], around, total);
+  };
+  if (!open.every(isApartFrom)) return false;
+  const boxes = guards.map(boxOf).filter((box) => box !== null);
   const situations = situationsOf(around, rule);
   if (boxes.length === 0 || situations === null) return false;
   const budget = shareOf(total, MAX_RULE_STEPS);
@@ -78,7 +90,7 @@ function areGuarded(
 function sharedWith(
   around: SubjectSpace,
   rule: SubjectRule,
-  guards: readonly Guard[],
+  guards: readonly EnforcedGateway[],
   total: StepBudget,
 ): Witness | null {
   const { evaluator, moment } = around.subject;

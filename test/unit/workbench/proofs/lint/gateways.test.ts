@@ -433,6 +433,14 @@ describe('cache rules', () => {
     );
   });
 
+  test.each<readonly [string, Fields, readonly string[]]>([
+    ['below the paths of the rule', { base_path: '/v1/orders/open' }, []],
+    ['beside them', { base_path: '/v1/open' }, ['rules[1].mode uncached_rule']],
+  ])('an open gateway %s', (_, fields, expected) => {
+    const other = gateway({ auth: { require: 'none' }, ...fields });
+    expect(codes(ruleSetOf([gateway(), cache({}), other]))).toEqual(expected);
+  });
+
   test('a forced rule behind another cache rule shares nothing of its own', () => {
     const forced = cache({
       mode: 'force',
