@@ -15,7 +15,7 @@ import { NAMES, SCOPES, withGateways } from '../support/generate-gateways.ts';
 import { loadRuleSet } from '../support/load.ts';
 import { sizeOf } from '../support/size.ts';
 
-const SETS = sizeOf('EDGEPLAN_LINT_GATEWAY_SETS', { usual: 60, full: 2_000 });
+const SETS = sizeOf('EDGEPLAN_LINT_GATEWAY_SETS', { usual: 100, full: 2_000 });
 const REQUESTS = 300;
 const NOW = Date.UTC(2050, 0, 1);
 const DAY_MS = 86_400_000;
@@ -58,7 +58,7 @@ function prepared(random: Random, ruleSet: RuleSet): RuleSet {
       : rule,
   );
   const caches = rules.flatMap((rule, index) =>
-    rule.type === 'gateway' && random.chance(0.5) ? [cacheRule(random, rule.base_path, 4_000 + index)] : [],
+    rule.type === 'gateway' && random.chance(0.9) ? [cacheRule(random, rule.base_path, 4_000 + index)] : [],
   );
   return {
     ...ruleSet,
@@ -212,5 +212,5 @@ const CLAIMS = [
 ];
 
 function isMany(found: number): boolean {
-  return found > SETS / 40;
+  return found > SETS / 60;
 }
