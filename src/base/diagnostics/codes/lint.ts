@@ -178,16 +178,16 @@ export const LINT_CODES = {
     meaning: 'the pattern is not anchored, so longer names match too',
     remedy: 'write `^` and `$` around it',
   },
-  uncallable_operation: {
-    severity: 'warning',
-    meaning: 'no consumer may call the operation, by its `acl` or by its scopes',
-    remedy: 'name the operation in `acl` of a consumer, or list its scopes in `scopes`',
-  },
   uncached_rule: {
     severity: 'warning',
     meaning:
       'gateways that require credentials take every request of the cache rule, and responses to consumers are stored only under `mode: force`',
     remedy: 'remove the rule, or write `mode: force` where responses are the same for every consumer',
+  },
+  uncallable_operation: {
+    severity: 'warning',
+    meaning: 'no consumer may call the operation, by its `acl` or by its scopes',
+    remedy: 'name the operation in `acl` of a consumer, or list its scopes in `scopes`',
   },
   unknown_acl_entry: {
     severity: 'warning',
