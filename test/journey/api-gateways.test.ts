@@ -54,6 +54,28 @@ describe.each(testDatabases())('gateways on $kind', (database) => {
     return entries.map((entry) => entry.split(' ')[0]!);
   };
 
+  test('the analysis reports gateways and consumers with their places', async () => {
+    await good('POST', '/records/', { name: '@', type: 'A', destination: '192.0.2.1', proxied: true });
+    const operations = [{ operation_id: 'list', methods: ['GET'], path: '/orders' }];
+    await add({ base_path: '/v1', operations });
+    const found = async (): Promise<readonly string[]> =>
+      (await good('GET', '/analysis')).body.map(
+        ({ path, code }: { readonly path: string; readonly code: string }) => `${path} ${code}`,
+      );
+    expect(await found()).toEqual(['rules[0].auth closed_gateway']);
+    const { id } = (await good('POST', '/consumers/', { username: 'acme', acl: ['lists'] })).body;
+    await good('POST', '/usage-plans/', { name: 'gold' });
+    expect(await found()).toEqual([
+      'rules[0].auth closed_gateway',
+      'consumers[0].acl[0] unknown_acl_entry',
+      'consumers[0].username consumer_without_credentials',
+      'usage_plans[0].name unused_usage_plan',
+    ]);
+    await good('POST', `/consumers/${id}/keys/`, {});
+    await good('PUT', `/consumers/${id}`, { username: 'acme', acl: ['list'], usage_plan: 'gold' });
+    expect(await found()).toEqual([]);
+  });
+
   test('a gateway is made, listed, read, changed, toggled, ordered and deleted at `gateways/`', async () => {
     const made = await good('POST', '/gateways/', { auth: AUTH, base_path: '/v1', name: 'orders' });
     expect(made.body).toMatchObject({ type: 'gateway', base_path: '/v1', on_unknown_operation: 'block' });

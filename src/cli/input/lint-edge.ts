@@ -17,7 +17,7 @@ export async function lintEdge(
   flags: ChoiceFlags,
 ): Promise<readonly Diagnostic[]> {
   const signatures = await signatureNames(ruleSet, flags);
-  const found = lintRuleSet(ruleSet, sourcesOf(sources), { signatures });
+  const found = lintRuleSet(ruleSet, sourcesOf(sources), { signatures, partial: sources.fragment });
   const reported = [
     ...diagnostics,
     ...found,
@@ -32,6 +32,7 @@ function sourcesOf(sources: EdgeSources): LintSources {
   const path = (rule: Rule) => ['rules', sources.rules.get(rule.id)?.index ?? -1];
   return {
     path,
+    at: (path) => sources.at(path),
     place: (rule, field) => sources.at([...path(rule), ...field]),
     written: (rule, field) => sources.writes([...path(rule), field]),
   };

@@ -31,7 +31,8 @@ const PASSED: readonly DiagnosticCode[] = ['exact_path_guard', 'suffix_exclude']
 export function findings(facts: StoredFacts): readonly DraftRecommendation[] {
   const found = new Map<string, { readonly fact: RuleFact; readonly of: Diagnostic[] }>();
   for (const finding of facts.findings) {
-    const fact = facts.rules[Number(finding.path[1])];
+    // Findings about records have no rule.
+    const fact = finding.path[0] === 'rules' ? facts.rules[Number(finding.path[1])] : undefined;
     if (fact === undefined || !isNoticed(finding)) continue;
     const key = `${ruleName(fact.rule)}:${finding.code}`;
     const known = found.get(key);

@@ -94,8 +94,8 @@ export function toFacts(
     ...(ruleSet.lists === undefined ? {} : { lists: ruleSet.lists }),
     certificates,
     keys,
-    // Proofs are left to the analysis: a page of recommendations is computed anew each time.
-    findings: lintRuleSet(ruleSet, undefined, { proofs: false }),
+    // Proofs, and what concerns consumers, are left to the analysis: a page of recommendations is computed anew each time.
+    findings: lintRuleSet(ruleSet, undefined, { proofs: false, partial: true }),
     month: days === null ? null : countedPeriod(days, daysBefore(now, UNUSED_DAYS)),
     week: days === null ? null : countedPeriod(days, daysBefore(now, DRY_RUN_DAYS)),
     unknownOperations,

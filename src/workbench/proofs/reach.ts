@@ -212,7 +212,12 @@ function boxOf({ space, subject, plan }: SubjectSpace, { type, id }: Rule): Box 
   return compiled === null ? null : space.boxOf(plan, compiled.slot);
 }
 
-function isApart([left, right]: readonly [Box, Box], { space }: SubjectSpace, total: StepBudget): boolean {
+/** Whether two boxes certainly share no request. */
+export function isApart(
+  [left, right]: readonly [Box, Box],
+  { space }: SubjectSpace,
+  total: StepBudget,
+): boolean {
   const target = { sets: commonSets(left.sets, right.sets), paths: left.paths ?? right.paths };
   if (isEmptyBox(target)) return true;
   const further = left.paths === null ? null : right.paths;

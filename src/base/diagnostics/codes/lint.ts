@@ -22,6 +22,28 @@ export const LINT_CODES = {
     meaning: '`/admin/*` does not match `/admin`, which many origins answer alike',
     remedy: 'list the path without `/*` too',
   },
+  base_path_case: {
+    severity: 'warning',
+    meaning:
+      'the path differs from the base path of a gateway in letter case alone, so its requests come to no gateway, and an origin that ignores case answers them',
+    remedy: 'write the path as the gateway does, or drop the other spellings',
+  },
+  captcha_on_gateway: {
+    severity: 'warning',
+    meaning:
+      'every request of the record belongs to a gateway, which admits API clients, so its captcha never acts',
+    remedy: 'write `captcha: false`, or give the gateway a `base_path`',
+  },
+  closed_gateway: {
+    severity: 'warning',
+    meaning: 'the gateway requires credentials, and no consumer has any that it takes',
+    remedy: 'add a consumer or a key, or write `require: none`',
+  },
+  consumer_without_credentials: {
+    severity: 'warning',
+    meaning: 'the consumer has no key that is valid, and no gateway takes other credentials of it',
+    remedy: 'add a key, or remove the consumer',
+  },
   decided_by_id: {
     severity: 'info',
     meaning:
@@ -53,6 +75,11 @@ export const LINT_CODES = {
     severity: 'error',
     meaning: 'the excluded entries cover every included one, so the rule matches nothing',
     remedy: 'narrow the excluded entries',
+  },
+  expired_credential: {
+    severity: 'info',
+    meaning: 'the time from which on a key or a consumer is refused is past',
+    remedy: 'remove the key or the consumer, or set a later time',
   },
   foreign_host: {
     severity: 'warning',
@@ -135,6 +162,12 @@ export const LINT_CODES = {
       'earlier rules take every request that the rule matches, which is proved, so the rule never acts',
     remedy: 'remove it, give it a lower `priority`, or narrow the earlier rules',
   },
+  shared_response: {
+    severity: null,
+    meaning:
+      'the cache rule has `mode: force` and acts on requests of a gateway that requires credentials, so consumers get responses to others. As information: it acts on such requests alone',
+    remedy: 'exclude the base path of the gateway, unless its responses are the same for every consumer',
+  },
   suffix_exclude: {
     severity: 'warning',
     meaning: 'paths that end in a suffix are excluded, and a visitor may append it to a protected path',
@@ -144,6 +177,22 @@ export const LINT_CODES = {
     severity: 'warning',
     meaning: 'the pattern is not anchored, so longer names match too',
     remedy: 'write `^` and `$` around it',
+  },
+  uncached_rule: {
+    severity: 'warning',
+    meaning:
+      'gateways that require credentials take every request of the cache rule, and responses to consumers are stored only under `mode: force`',
+    remedy: 'remove the rule, or write `mode: force` where responses are the same for every consumer',
+  },
+  uncallable_operation: {
+    severity: 'warning',
+    meaning: 'no consumer may call the operation, by its `acl` or by its scopes',
+    remedy: 'name the operation in `acl` of a consumer, or list its scopes in `scopes`',
+  },
+  unknown_acl_entry: {
+    severity: 'warning',
+    meaning: 'the entry of `acl` is no id and no tag of an operation of any gateway',
+    remedy: 'name an operation by its `operation_id` or one of its tags',
   },
   unknown_signature: {
     severity: 'warning',
@@ -170,6 +219,26 @@ export const LINT_CODES = {
     severity: null,
     meaning: 'the rule names a record that is not proxied, so the edge never sees its requests',
     remedy: 'proxy the record, or remove it from the rule',
+  },
+  unreachable_operation: {
+    severity: 'warning',
+    meaning: 'another gateway with a longer base path takes every request of the operation',
+    remedy: 'move the operation to that gateway, or remove it',
+  },
+  unused_scope: {
+    severity: 'info',
+    meaning: 'no operation asks for the scope of the consumer',
+    remedy: 'remove it, or list it in `scopes` of an operation',
+  },
+  unused_token_issuer: {
+    severity: 'info',
+    meaning: 'no gateway names the token issuer, so its tokens are taken nowhere',
+    remedy: 'name it in `auth.jwt.issuers` of a gateway, or remove it',
+  },
+  unused_usage_plan: {
+    severity: 'info',
+    meaning: 'no consumer and no gateway names the usage plan',
+    remedy: 'name it in `usage_plan` of a consumer or `default_plan` of a gateway, or remove it',
   },
   waf_no_body: {
     severity: 'info',

@@ -5,7 +5,7 @@
 import type { DiagnosticCode } from '../../../base/diagnostics/codes/codes.ts';
 import type { FieldPath } from '../../../base/diagnostics/diagnostic.ts';
 import type { Severity } from '../../../base/diagnostics/severity.ts';
-import type { Rule, RuleList, RuleSet } from '../../../rules/model/types.ts';
+import type { Registry, Rule, RuleList, RuleSet } from '../../../rules/model/types.ts';
 import type { SubjectSpace } from '../situations.ts';
 import type { ListSources, Subject, SubjectRule } from '../subject.ts';
 import { type FilterEntry, hasPaths, hostIncludes, isLiteral, pathIncludes, type Zone } from './filters.ts';
@@ -28,6 +28,12 @@ export interface Finding {
   readonly found?: string;
   /** What to write instead. */
   readonly remedy?: string;
+}
+
+/** A finding about an object that is no rule: a record, or one of the registry. */
+export interface ObjectFinding extends Omit<Finding, 'rule' | 'field'> {
+  /** As edge files have it: `['consumers', 0, 'acl', 1]`. */
+  readonly path: FieldPath;
 }
 
 /** The signatures that exclusions of waf rules refer to. */
@@ -57,6 +63,10 @@ export interface LintContext {
   readonly sources: ListSources;
   /** `null`: unknown, so exclusions are not checked; `none`: waf rules inspect with no signatures. */
   readonly signatures: LintSignatures | 'none' | null;
+  /** `null`: unknown, so nothing is claimed of who may call. */
+  readonly registry: Registry | null;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 /** A family of lint rules: a function that returns findings in any order. */

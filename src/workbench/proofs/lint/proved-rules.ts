@@ -3,6 +3,7 @@
  * rules of equal priority that match the same request with different effects. Every claim is proved; what a budget
  * leaves open is reported as such.
  */
+import { gatewayBase } from '../../../engine/compiler/draft.ts';
 import type { Rule } from '../../../rules/model/types.ts';
 import { findCircles } from '../circles.ts';
 import { MAX_RULE_STEPS, type Reach } from '../reach.ts';
@@ -76,8 +77,11 @@ function unreachedFinding(
       const isSame = by.every((other) => effectOf(subject, other) === effectOf(subject, subjectRule));
       const takes = by.length === 1 ? 'takes every request' : 'together take every request';
       const effect = isSame ? 'with the same effect' : 'with another effect';
-      const message = `is never reached: ${listed(by)} ${takes} that it matches, ${effect}`;
       const remedy = isSame ? 'remove it' : 'give it a lower `priority` than theirs, or narrow them';
+      // Credentials take the place of a challenge, which no client of an API solves.
+      const isGuarded = rule.type === 'captcha' && by.some(({ type }) => type === 'gateway');
+      const why = isGuarded ? 'gateways admit API clients, and a captcha never acts there' : effect;
+      const message = `is never reached: ${listed(by)} ${takes} that it matches${isGuarded ? ';' : ','} ${why}`;
       return [
         {
           ...at,
@@ -95,6 +99,8 @@ function unreachedFinding(
 
 /** Priority orders rules of one type only. */
 function remedyFor(rule: SubjectRule, by: readonly SubjectRule[], remedy: string): string {
+  if (rule.type === 'captcha' && by.some(({ type }) => type === 'gateway'))
+    return 'remove it, or list paths that no gateway has';
   if (remedy === 'remove it' || by.every(({ type }) => type === rule.type)) return remedy;
   return 'narrow the rules that take its requests, or remove it; rules of earlier phases always come first';
 }
@@ -130,13 +136,13 @@ export function lintConflicts(
     .map(({ rule: written }) => ({ written, rule: ruleOf(written), effect: effectOf(subject, written) }));
   const groups = new Map<string, EqualRules>();
   for (const { rule, effect } of acting) {
-    const key = `${rule.type} ${rule.priority}`;
+    const key = rankOf(rule);
     const group = groups.get(key) ?? { effects: new Set(), filed: createStartIndex() };
     group.effects.add(effect);
     groups.set(key, group);
   }
   return acting.flatMap(({ written: later, rule, effect }): readonly Finding[] => {
-    const { effects, filed } = groups.get(`${rule.type} ${rule.priority}`)!;
+    const { effects, filed } = groups.get(rankOf(rule))!;
     const box = effects.size > 1 ? space.boxOf(plan, later.slot) : null;
     if (box === null) return [];
     const starts = box.paths === null ? null : startsOf(box.paths.automaton, space.canonical);
@@ -151,11 +157,17 @@ export function lintConflicts(
   });
 }
 
+/** What orders the rules of a type before their ids: of gateways the length of the base path comes first (semantics §15). */
+function rankOf(rule: Rule): string {
+  return `${rule.type} ${rule.type === 'gateway' ? gatewayBase(rule).length : 0} ${rule.priority}`;
+}
+
 function actsAlone(rule: SubjectRule): boolean {
   return !rule.isDryRun && knownOf(rule.type).acting === 'first';
 }
 
-function findingOf(rule: Rule, other: string, { method, url, headers, ip, country }: Witness): Finding {
+/** A request in words, as options of `edgeplan simulate` have it. */
+export function requestText({ method, url, headers, ip, country }: Witness): string {
   const facts = [
     ...Object.entries(headers).flatMap(([name, value]) =>
       [value].flat().map((one) => `--header '${name}: ${one}'`),
@@ -163,19 +175,22 @@ function findingOf(rule: Rule, other: string, { method, url, headers, ip, countr
     ...(ip === null ? [] : [`--ip ${ip}`]),
     ...(country === null ? [] : [`--country ${country}`]),
   ];
-  const request = [method === 'GET' ? [] : [method], url, facts].flat().join(' ');
+  return [method === 'GET' ? [] : [method], url, facts].flat().join(' ');
+}
+
+function findingOf(rule: Rule, other: string, witness: Witness): Finding {
   return {
     rule,
     field: ['priority'],
     code: 'decided_by_id',
     severity: 'info',
-    message: `is equal to that of \`${other}\`, which comes first and has another effect on \`${request}\``,
+    message: `is equal to that of \`${other}\`, which comes first and has another effect on \`${requestText(witness)}\``,
     remedy: 'give the rule that is to win the lower `priority`',
   };
 }
 
 /** A request that reaches the earlier rule, and that the later one matches too. */
-function sharedRequest(
+export function sharedRequest(
   around: SubjectSpace,
   { earlier, later }: { readonly earlier: SubjectRule; readonly later: SubjectRule },
   total: StepBudget,

@@ -1,6 +1,6 @@
 /**
- * What lint proves: rules that no request reaches, entries that the rest of their rule makes needless, and rules whose order is
- * left to their ids. One space serves all proofs about a rule set.
+ * What lint proves: rules that no request reaches, entries that the rest of their rule makes needless, rules whose order is
+ * left to their ids, and cache rules beside gateways. One space serves all proofs about a rule set.
  */
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import { FLAG, SLOT } from '../../../engine/plan/layout.ts';
@@ -24,6 +24,7 @@ import {
   pathIncludes,
 } from './filters.ts';
 import type { Finding, LintContext, ProofContext } from './finding.ts';
+import { lintGatewayCaches } from './gateway-caches.ts';
 import { lintCoveredAddresses } from './needless.ts';
 import { lintConflicts, lintReach } from './proved-rules.ts';
 
@@ -52,7 +53,12 @@ export function lintProved(
     lists: ruleSet.lists ?? [],
   };
   const reaches = proveReach(subject, { around });
-  return [...lintReach(context, reaches), ...lintUnions(context), ...lintConflicts(context, reaches)];
+  return [
+    ...lintReach(context, reaches),
+    ...lintUnions(context),
+    ...lintConflicts(context, reaches),
+    ...lintGatewayCaches(context, reaches),
+  ];
 }
 
 // Finds entries that the rest of their rule makes needless: other entries of the list cover them together, or as patterns of
