@@ -98,11 +98,13 @@ function errorsOf(schema: Schema, value: unknown, pointer: string): BodyFault['e
   const errors =
     kinds.includes(kind) || isInteger ? [] : [{ pointer, detail: `must be ${kinds.join(' or ')}` }];
   if (!isObject) return errors;
+  // Of the generated schemas, those with members allow no others.
+  const { properties } = schema;
   for (const name of schema.required ?? [])
     if (!Object.hasOwn(value, name)) errors.push({ pointer, detail: `lacks the member \`${name}\`` });
-  for (const [name, member] of Object.entries(value)) {
+  for (const [name, member] of properties === undefined ? [] : Object.entries(value)) {
     const at = `${pointer}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
-    const own = schema.properties?.[name];
+    const own = properties?.[name];
     errors.push(
       ...(own === undefined ? [{ pointer: at, detail: 'is not allowed' }] : errorsOf(own, member, at)),
     );

@@ -66,7 +66,7 @@ const TEXTS = [
     'NaN',
   ],
   ...['"\\ud800"', '[01]', '\ufeff{}'],
-  ...[...LONG, ...LONG, ...LONG, ...LONG],
+  ...[...LONG, ...LONG, ...LONG, LONG[0]!, LONG[0]!, LONG[0]!, LONG[0]!],
 ];
 
 /** The body of a request with its media type, now and then one that is not read whole. */
