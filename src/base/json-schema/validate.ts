@@ -58,9 +58,15 @@ export type Validator = (value: JsonValue, octets: number) => Validity;
 
 /** Opens a program. */
 export function openProgram(program: SchemaProgram, matches: PatternMatcher): Validator {
-  const checks: Check[][] = [];
-  const nodes: Nodes = { matches, at: (number) => (number < 0 ? VALID : nodeCheck(checks, number)) };
-  for (const steps of program) checks.push(steps.map((step) => checkOf(step, nodes)));
+  const checks: Check[] = [];
+  const nodes: Nodes = {
+    matches,
+    at: (number) => (number < 0 ? VALID : (checks[number] ?? ((value, run) => checks[number]!(value, run)))),
+  };
+  // PERF: nodes without others below come first, so that those above call them without a look-up.
+  for (const [number, steps] of program.entries())
+    if (steps.every(isScalar)) checks[number] = scalarCheck(steps, nodes);
+  for (const [number, steps] of program.entries()) checks[number] ??= nodeCheck(steps, nodes);
   const root = nodes.at(0);
   return (value, octets) => {
     const steps = MAX_STEPS.base + MAX_STEPS.octet * octets;
@@ -84,16 +90,74 @@ interface Nodes {
 
 const VALID: Check = () => true;
 
-function nodeCheck(checks: readonly (readonly Check[])[], number: number): Check {
+/** Steps that compare a value with nothing below it, at a cost that its length bounds. */
+const SCALAR: ReadonlySet<string> = new Set([
+  ...['never', 'type', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'pattern'],
+  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'enum'],
+]);
+
+function isScalar([keyword]: SchemaStep): boolean {
+  return SCALAR.has(keyword);
+}
+
+/** A node of scalar steps. Its steps are those of the node above. */
+function scalarCheck(steps: readonly SchemaStep[], nodes: Nodes): Check {
+  const checks = steps.map((step) => checkOf(step, nodes));
+  return checks.length === 1 ? checks[0]! : allCheck(checks);
+}
+
+function nodeCheck(steps: readonly SchemaStep[], nodes: Nodes): Check {
+  const checks = steps.map((step) => checkOf(step, nodes));
+  const every = checks.length === 1 ? checks[0]! : allCheck(checks);
+  const quick = objectCheck(steps, nodes) ?? every;
   return (value, run) => {
     if (--run.steps < 0) return false;
-    let isValid = true;
-    for (const check of checks[number]!) {
-      if (check(value, run)) continue;
-      isValid = false;
-      if (isDecided(run)) return false;
+    return run.errors === null ? quick(value, run) : every(value, run);
+  };
+}
+
+type StepOf<K extends SchemaStep[0]> = Extract<SchemaStep, readonly [K, ...unknown[]]>;
+
+/**
+ * The outcome alone of a node that is an object with its members: a look-up for each member of the schema, required or not, in place
+ * of one for each member of the value. `null`: the node has other steps.
+ */
+function objectCheck(steps: readonly SchemaStep[], nodes: Nodes): Check | null {
+  const find = <K extends SchemaStep[0]>(keyword: K) =>
+    steps.find((step): step is StepOf<K> => step[0] === keyword);
+  const [type, required, properties] = [find('type'), find('required'), find('properties')];
+  const known = [type, required, properties].filter((step) => step !== undefined).length;
+  if (properties === undefined || known !== steps.length || properties[2].length > 0) return null;
+  const mask = type?.[1] ?? -1;
+  const own = properties[1].map(([name, node]) => ({
+    name,
+    check: nodes.at(node),
+    isRequired: required?.[1].includes(name) === true,
+  }));
+  const named = new Map(properties[1]);
+  const more = (required?.[1] ?? []).filter((name) => !named.has(name));
+  const others = nodes.at(properties[3]);
+  const cost = (own.length + more.length) >> 2;
+  return (value, run) => {
+    if (!isMap(value)) return (kindOf(value) & mask) !== 0;
+    if ((OBJECT & mask) === 0) return false;
+    run.steps -= cost;
+    let count = 0;
+    for (let index = 0; index < own.length; index++) {
+      const { name, check, isRequired } = own[index]!;
+      const member = value.get(name);
+      if (member === undefined) {
+        if (isRequired) return false;
+        continue;
+      }
+      count++;
+      if (!check(member, run)) return false;
     }
-    return isValid;
+    for (const name of more) if (!value.has(name)) return false;
+    if (others === VALID || count === value.size) return true;
+    run.steps -= value.size >> 2;
+    for (const [name, member] of value) if (!named.has(name) && !others(member, run)) return false;
+    return true;
   };
 }
 
@@ -198,11 +262,20 @@ function opened(entries: readonly NamedNode[], nodes: Nodes): readonly (readonly
   return entries.map(([name, node]) => [name, nodes.at(node)] as const);
 }
 
-const [STRING, NUMBER, INTEGER] = [1 << 2, 1 << 3, 1 << 4];
+const [BOOLEAN, STRING, NUMBER, INTEGER, OBJECT] = [1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 6];
 
 function typeCheck(mask: number): Check {
   const kinds = VALUE_KINDS.filter((_, bit) => (mask & (1 << bit)) !== 0);
   const detail = `must be ${kinds.join(' or ')}`;
+  // PERF: most schemas name one kind.
+  if (mask === STRING) return (value, run) => typeof value === 'string' || wrong(run, detail);
+  if (mask === BOOLEAN) return (value, run) => typeof value === 'boolean' || wrong(run, detail);
+  if (mask === NUMBER)
+    return (value, run) => typeof value === 'number' || isNumber(value) || wrong(run, detail);
+  if (mask === INTEGER)
+    return (value, run) =>
+      (typeof value === 'number' ? Number.isInteger(value) : isNumber(value) && isInteger(value)) ||
+      wrong(run, detail);
   return (value, run) => (kindOf(value) & mask) !== 0 || wrong(run, detail);
 }
 
@@ -210,8 +283,8 @@ function kindOf(value: JsonValue): number {
   if (typeof value === 'string') return STRING;
   if (isNumber(value)) return isInteger(value) ? NUMBER | INTEGER : NUMBER;
   if (value === null) return 1;
-  if (typeof value === 'boolean') return 1 << 1;
-  return isMap(value) ? 1 << 6 : 1 << 5;
+  if (typeof value === 'boolean') return BOOLEAN;
+  return isMap(value) ? OBJECT : 1 << 5;
 }
 
 function isNumber(value: JsonValue): value is number | Decimal {
@@ -242,14 +315,12 @@ function keyIn(value: JsonValue, run: Run): string {
 
 type NumberKeyword = 'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf';
 
-/** What each keyword demands, and whether a number compared with the limit has it. */
-const LIMITS: {
-  readonly [K in Exclude<NumberKeyword, 'multipleOf'>]: readonly [string, (order: number) => boolean];
-} = {
-  minimum: ['at least', (order) => order >= 0],
-  maximum: ['at most', (order) => order <= 0],
-  exclusiveMinimum: ['greater than', (order) => order > 0],
-  exclusiveMaximum: ['less than', (order) => order < 0],
+/** What each keyword demands. */
+const LIMITS: Readonly<Record<Exclude<NumberKeyword, 'multipleOf'>, string>> = {
+  minimum: 'at least',
+  maximum: 'at most',
+  exclusiveMinimum: 'greater than',
+  exclusiveMaximum: 'less than',
 };
 
 function numberCheck(keyword: NumberKeyword, written: number): Check {
@@ -258,9 +329,14 @@ function numberCheck(keyword: NumberKeyword, written: number): Check {
     const detail = `must be a multiple of ${written}`;
     return (value, run) => !isNumber(value) || isMultipleOf(value, limit) || wrong(run, detail);
   }
-  const [what, holds] = LIMITS[keyword];
-  const detail = `must be ${what} ${written}`;
-  return (value, run) => !isNumber(value) || holds(compareNumbers(value, limit)) || wrong(run, detail);
+  const detail = `must be ${LIMITS[keyword]} ${written}`;
+  const sign = keyword === 'minimum' || keyword === 'exclusiveMinimum' ? 1 : -1;
+  const isStrict = keyword.startsWith('exclusive');
+  return (value, run) => {
+    if (!isNumber(value)) return true;
+    const order = sign * compareNumbers(value, limit);
+    return order > 0 || (order === 0 && !isStrict) || wrong(run, detail);
+  };
 }
 
 const UNITS = { Length: 'characters', Items: 'items', Properties: 'members' } as const;
@@ -269,21 +345,29 @@ function countCheck(keyword: string, limit: number): Check {
   const isLeast = keyword.startsWith('min');
   const of = keyword.slice(3) as keyof typeof UNITS;
   const detail = `must have at ${isLeast ? 'least' : 'most'} ${limit} ${UNITS[of]}`;
-  return (value, run) => {
-    let count: number;
-    if (of === 'Length') {
-      if (typeof value !== 'string') return true;
-      run.steps -= value.length >> 4;
-      count = characters(value);
-    } else if (of === 'Items') {
-      if (!isList(value)) return true;
-      count = value.length;
-    } else {
-      if (!isMap(value)) return true;
-      count = value.size;
-    }
-    return (isLeast ? count >= limit : count <= limit) || wrong(run, detail);
-  };
+  const isWithin = (count: number): boolean => (isLeast ? count >= limit : count <= limit);
+  switch (of) {
+    case 'Length':
+      return (value, run) => {
+        if (typeof value !== 'string') return true;
+        run.steps -= value.length >> 4;
+        return hasLength(value, limit, isLeast) || wrong(run, detail);
+      };
+    case 'Items':
+      return (value, run) => !isList(value) || isWithin(value.length) || wrong(run, detail);
+    default:
+      return (value, run) => !isMap(value) || isWithin(value.size) || wrong(run, detail);
+  }
+}
+
+/** Whether a text has at least, or at most, so many code points. */
+function hasLength(text: string, limit: number, isLeast: boolean): boolean {
+  const { length } = text;
+  // A code point has one or two units, and most texts are far from the limit.
+  if (isLeast ? length < limit : length > 2 * limit) return false;
+  if (isLeast ? length >= 2 * limit : length <= limit) return true;
+  const count = characters(text);
+  return isLeast ? count >= limit : count <= limit;
 }
 
 /** The code points of a text without lone surrogates. */
@@ -307,6 +391,7 @@ function itemsCheck(firsts: readonly Check[], others: Check): Check {
   return (value, run) => {
     if (!isList(value)) return true;
     const most = others === VALID ? Math.min(value.length, firsts.length) : value.length;
+    run.steps -= most >> 2;
     let isValid = true;
     for (let index = 0; index < most; index++) {
       if (below(firsts[index] ?? others, value[index]!, run, index)) continue;
@@ -337,26 +422,9 @@ function membersCheck(
   const byName = new Map(opened(members, nodes));
   const byPattern = patterns.map(([pattern, node]) => [pattern, nodes.at(node)] as const);
   const others = nodes.at(rest);
-  const own = [...byName];
-  // PERF: the members of the schema are looked up, instead of those of the value.
-  const haveOwn = (value: ReadonlyMap<string, JsonValue>, run: Run): boolean => {
-    run.steps -= own.length >> 2;
-    let count = 0;
-    for (let index = 0; index < own.length; index++) {
-      const [name, check] = own[index]!;
-      const member = value.get(name);
-      if (member === undefined) continue;
-      count++;
-      if (!check(member, run)) return false;
-    }
-    if (others === VALID || count === value.size) return true;
-    for (const [name, member] of value) if (!byName.has(name) && !others(member, run)) return false;
-    return true;
-  };
   return (value, run) => {
     if (!isMap(value)) return true;
-    if (run.errors === null && byPattern.length === 0) return haveOwn(value, run);
-    run.steps -= value.size * byPattern.length;
+    run.steps -= (value.size >> 2) + value.size * byPattern.length;
     let isValid = true;
     for (const [name, member] of value) {
       const own = byName.get(name);
@@ -375,10 +443,13 @@ function membersCheck(
 }
 
 function namesCheck(check: Check): Check {
-  return (value, run) =>
-    !isMap(value) ||
-    [...value.keys()].every((name) => quietly(check, name, run)) ||
-    wrong(run, 'has a member whose name is not allowed');
+  return (value, run) => {
+    if (!isMap(value)) return true;
+    run.steps -= value.size >> 2;
+    for (const name of value.keys())
+      if (!quietly(check, name, run)) return wrong(run, 'has a member whose name is not allowed');
+    return true;
+  };
 }
 
 function requiredCheck(names: readonly string[]): Check {
@@ -406,10 +477,12 @@ function dependentCheck(entries: readonly (readonly [string, Check])[]): Check {
 }
 
 function allCheck(checks: readonly Check[]): Check {
+  const cost = checks.length >> 2;
   return (value, run) => {
+    run.steps -= cost;
     let isValid = true;
-    for (const check of checks) {
-      if (check(value, run)) continue;
+    for (let index = 0; index < checks.length; index++) {
+      if (checks[index]!(value, run)) continue;
       isValid = false;
       if (isDecided(run)) return false;
     }
@@ -419,7 +492,9 @@ function allCheck(checks: readonly Check[]): Check {
 
 function someCheck(checks: readonly Check[], isOne: boolean): Check {
   const detail = `must match ${isOne ? 'exactly one schema of `oneOf`' : 'a schema of `anyOf`'}`;
+  const cost = checks.length >> 2;
   return (value, run) => {
+    run.steps -= cost;
     let count = 0;
     for (const check of checks) {
       if (!quietly(check, value, run)) continue;
