@@ -103,26 +103,50 @@ function isScalar([keyword]: SchemaStep): boolean {
 /** A node of scalar steps. Its steps are those of the node above. */
 function scalarCheck(steps: readonly SchemaStep[], nodes: Nodes): Check {
   const checks = steps.map((step) => checkOf(step, nodes));
-  return checks.length === 1 ? checks[0]! : allCheck(checks);
+  return checks.length === 1 ? checks[0]! : withinCheck(steps, allCheck(checks));
+}
+
+/** PERF: accepts a text or a number that is within its limits at first sight, and leaves any other value to `every`. */
+function withinCheck(steps: readonly SchemaStep[], every: Check): Check {
+  const limit = (keyword: SchemaStep[0], preset: number): number => {
+    const found = steps.find(([one]) => one === keyword)?.[1];
+    return typeof found === 'number' ? found : preset;
+  };
+  const hasOnly = (...keywords: SchemaStep[0][]): boolean => steps.every(([one]) => keywords.includes(one));
+  const mask = limit('type', 0);
+  if (mask === STRING && hasOnly('type', 'minLength', 'maxLength')) {
+    // A code point has one or two units.
+    const least = 2 * limit('minLength', 0);
+    const most = limit('maxLength', Number.POSITIVE_INFINITY);
+    return (value, run) =>
+      (typeof value === 'string' && value.length >= least && value.length <= most) || every(value, run);
+  }
+  if ((mask === NUMBER || mask === INTEGER) && hasOnly('type', 'minimum', 'maximum')) {
+    const least = limit('minimum', Number.NEGATIVE_INFINITY);
+    const most = limit('maximum', Number.POSITIVE_INFINITY);
+    return (value, run) =>
+      (typeof value === 'number' &&
+        value >= least &&
+        value <= most &&
+        (mask === NUMBER || Number.isInteger(value))) ||
+      every(value, run);
+  }
+  return every;
 }
 
 function nodeCheck(steps: readonly SchemaStep[], nodes: Nodes): Check {
   const checks = steps.map((step) => checkOf(step, nodes));
   const every = checks.length === 1 ? checks[0]! : allCheck(checks);
-  const quick = objectCheck(steps, nodes) ?? every;
-  return (value, run) => {
-    if (--run.steps < 0) return false;
-    return run.errors === null ? quick(value, run) : every(value, run);
-  };
+  return objectCheck(steps, nodes, every) ?? ((value, run) => (--run.steps < 0 ? false : every(value, run)));
 }
 
 type StepOf<K extends SchemaStep[0]> = Extract<SchemaStep, readonly [K, ...unknown[]]>;
 
 /**
- * The outcome alone of a node that is an object with its members: a look-up for each member of the schema, required or not, in place
- * of one for each member of the value. `null`: the node has other steps.
+ * A node that is an object with its members. Where the outcome alone counts: a look-up for each member of the schema, required or not,
+ * in place of one for each member of the value; else `every`. `null`: the node has other steps.
  */
-function objectCheck(steps: readonly SchemaStep[], nodes: Nodes): Check | null {
+function objectCheck(steps: readonly SchemaStep[], nodes: Nodes, every: Check): Check | null {
   const find = <K extends SchemaStep[0]>(keyword: K) =>
     steps.find((step): step is StepOf<K> => step[0] === keyword);
   const [type, required, properties] = [find('type'), find('required'), find('properties')];
@@ -139,6 +163,8 @@ function objectCheck(steps: readonly SchemaStep[], nodes: Nodes): Check | null {
   const others = nodes.at(properties[3]);
   const cost = (own.length + more.length) >> 2;
   return (value, run) => {
+    if (--run.steps < 0) return false;
+    if (run.errors !== null) return every(value, run);
     if (!isMap(value)) return (kindOf(value) & mask) !== 0;
     if ((OBJECT & mask) === 0) return false;
     run.steps -= cost;
@@ -294,15 +320,25 @@ function isNumber(value: JsonValue): value is number | Decimal {
 
 function enumCheck(keys: ReadonlySet<string>): Check {
   // PERF: the keys of texts are made once.
-  const texts = new Set([...keys].flatMap((key) => (key.startsWith('"') ? [JSON.parse(key) as string] : [])));
+  const texts = [...keys].flatMap((key) => (key.startsWith('"') ? [JSON.parse(key) as string] : []));
+  const hasText = membership(texts);
   const hasLists = [...keys].some((key) => key.startsWith('['));
   const hasObjects = [...keys].some((key) => key.startsWith('{'));
   return (value, run) => {
-    if (typeof value === 'string') return texts.has(value) || wrong(run, LISTED);
+    if (typeof value === 'string') return hasText(value) || wrong(run, LISTED);
     // Without this, each of several schemas would make a key of all of the body.
     const isPossible = isMap(value) ? hasObjects : isList(value) ? hasLists : true;
     return (isPossible && keys.has(keyIn(value, run))) || wrong(run, LISTED);
   };
+}
+
+/** Texts up to which a comparison with each is faster than a hash of the value. */
+const FEW_TEXTS = 8;
+
+function membership(texts: readonly string[]): (text: string) => boolean {
+  if (texts.length <= FEW_TEXTS) return (text) => texts.includes(text);
+  const set = new Set(texts);
+  return (text) => set.has(text);
 }
 
 const LISTED = 'must be a value that the schema lists';
