@@ -33,7 +33,7 @@ export function generateValidation(random: Random): Pick<GatewayRule, 'validatio
 
 const TYPES = [
   ...[
-    ...Array<string>(8).fill('application/json'),
+    ...Array<string>(6).fill('application/json'),
     'Application/JSON ; charset=UTF-8',
     'application/json;charset=latin1',
   ],
@@ -42,11 +42,9 @@ const TYPES = [
     'text/html; charset=latin1',
     'application/vnd.a+json',
     'application/xml',
-    'json',
-    '',
-    'a/b, c/d',
-    'text/plain; a=b, application/json',
     'text/plain; a="b, c"',
+    '',
+    'text/plain; a=b, application/json',
   ],
 ];
 
@@ -66,7 +64,7 @@ const TEXTS = [
     'NaN',
   ],
   ...['"\\ud800"', '[01]', '\ufeff{}'],
-  ...[...LONG, ...LONG, ...LONG, LONG[0]!, LONG[0]!, LONG[0]!, LONG[0]!],
+  ...[...LONG, ...LONG, ...LONG],
 ];
 
 /** The body of a request with its media type, now and then one that is not read whole. */

@@ -2,34 +2,24 @@
  * Compares a value with a schema. In: a program (`program.ts`), opened once, and a value. Out: valid, or the first few places where it
  * is not. Steps are counted and bounded, so that no schema and no body takes longer than `MAX_STEPS` says.
  */
-import { compareNumbers, type Decimal, isInteger, isMultipleOf } from './decimal.ts';
-import {
-  exactOf,
-  isList,
-  isMap,
-  type NamedNode,
-  type SchemaProgram,
-  type SchemaStep,
-  VALUE_KINDS,
-  valueKey,
-} from './program.ts';
+import { type BodyError, type Check, isDecided, type Run, wrong } from './comparison.ts';
+import { isList, isMap, type NamedNode, type SchemaProgram, type SchemaStep } from './program.ts';
 import type { JsonValue } from './read-value.ts';
-
-/** A place of a body that its schema does not allow. */
-export interface BodyError {
-  /** A JSON pointer as the fragment of a URI, such as `#/items/0/name`; at most `MAX_POINTER` characters, cut at a slash. */
-  readonly pointer: string;
-  /** Without text of the body. */
-  readonly detail: string;
-}
+import {
+  countCheck,
+  enumCheck,
+  isScalar,
+  keyIn,
+  kindOf,
+  numberCheck,
+  OBJECT,
+  typeCheck,
+  withinCheck,
+} from './scalars.ts';
 
 /** `null`: it took more steps than the size of the body allows. */
 export type Validity = readonly BodyError[] | null;
 
-/** Maximum number of places that are reported. */
-const MAX_ERRORS = 5;
-/** Maximum length, in characters, of a pointer, since visitors choose the names. */
-const MAX_POINTER = 256;
 /** Maximum length, in characters, of a name of the schema in a detail. */
 const MAX_NAME = 64;
 /**
@@ -37,18 +27,6 @@ const MAX_NAME = 64;
  * hundred; only `anyOf` inside `anyOf` of one recursive schema comes to more.
  */
 const MAX_STEPS = { base: 100_000, octet: 4 } as const;
-
-/** The state of one comparison. */
-interface Run {
-  steps: number;
-  /** `null`: the outcome counts alone, as below `not`. */
-  errors: BodyError[] | null;
-  /** Members and indexes from the root. */
-  readonly path: (string | number)[];
-}
-
-/** Whether a value is valid; reports why not. */
-type Check = (value: JsonValue, run: Run) => boolean;
 
 /** Whether a text matches the pattern of a number. */
 export type PatternMatcher = (pattern: number, text: string) => boolean;
@@ -90,48 +68,10 @@ interface Nodes {
 
 const VALID: Check = () => true;
 
-/** Steps that compare a value with nothing below it, at a cost that its length bounds. */
-const SCALAR: ReadonlySet<string> = new Set([
-  ...['never', 'type', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'pattern'],
-  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'enum'],
-]);
-
-function isScalar([keyword]: SchemaStep): boolean {
-  return SCALAR.has(keyword);
-}
-
 /** A node of scalar steps. Its steps are those of the node above. */
 function scalarCheck(steps: readonly SchemaStep[], nodes: Nodes): Check {
   const checks = steps.map((step) => checkOf(step, nodes));
   return checks.length === 1 ? checks[0]! : withinCheck(steps, allCheck(checks));
-}
-
-/** PERF: accepts a text or a number that is within its limits at first sight, and leaves any other value to `every`. */
-function withinCheck(steps: readonly SchemaStep[], every: Check): Check {
-  const limit = (keyword: SchemaStep[0], preset: number): number => {
-    const found = steps.find(([one]) => one === keyword)?.[1];
-    return typeof found === 'number' ? found : preset;
-  };
-  const hasOnly = (...keywords: SchemaStep[0][]): boolean => steps.every(([one]) => keywords.includes(one));
-  const mask = limit('type', 0);
-  if (mask === STRING && hasOnly('type', 'minLength', 'maxLength')) {
-    // A code point has one or two units.
-    const least = 2 * limit('minLength', 0);
-    const most = limit('maxLength', Number.POSITIVE_INFINITY);
-    return (value, run) =>
-      (typeof value === 'string' && value.length >= least && value.length <= most) || every(value, run);
-  }
-  if ((mask === NUMBER || mask === INTEGER) && hasOnly('type', 'minimum', 'maximum')) {
-    const least = limit('minimum', Number.NEGATIVE_INFINITY);
-    const most = limit('maximum', Number.POSITIVE_INFINITY);
-    return (value, run) =>
-      (typeof value === 'number' &&
-        value >= least &&
-        value <= most &&
-        (mask === NUMBER || Number.isInteger(value))) ||
-      every(value, run);
-  }
-  return every;
 }
 
 function nodeCheck(steps: readonly SchemaStep[], nodes: Nodes): Check {
@@ -185,28 +125,6 @@ function objectCheck(steps: readonly SchemaStep[], nodes: Nodes, every: Check): 
     for (const [name, member] of value) if (!named.has(name) && !others(member, run)) return false;
     return true;
   };
-}
-
-/** Whether a further error is of no use. */
-function isDecided({ errors }: Run): boolean {
-  return errors === null || errors.length >= MAX_ERRORS;
-}
-
-function wrong({ errors, path }: Run, detail: string): false {
-  if (errors !== null && errors.length < MAX_ERRORS) errors.push({ pointer: pointerOf(path), detail });
-  return false;
-}
-
-function pointerOf(path: Run['path']): string {
-  let pointer = '#';
-  for (const step of path) {
-    const text = String(step);
-    if (text.length > MAX_POINTER) break;
-    const next = `${pointer}/${encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
-    if (next.length > MAX_POINTER) break;
-    pointer = next;
-  }
-  return pointer;
 }
 
 /** The outcome alone. */
@@ -286,131 +204,6 @@ function checkOf(step: SchemaStep, nodes: Nodes): Check {
 
 function opened(entries: readonly NamedNode[], nodes: Nodes): readonly (readonly [string, Check])[] {
   return entries.map(([name, node]) => [name, nodes.at(node)] as const);
-}
-
-const [BOOLEAN, STRING, NUMBER, INTEGER, OBJECT] = [1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 6];
-
-function typeCheck(mask: number): Check {
-  const kinds = VALUE_KINDS.filter((_, bit) => (mask & (1 << bit)) !== 0);
-  const detail = `must be ${kinds.join(' or ')}`;
-  // PERF: most schemas name one kind.
-  if (mask === STRING) return (value, run) => typeof value === 'string' || wrong(run, detail);
-  if (mask === BOOLEAN) return (value, run) => typeof value === 'boolean' || wrong(run, detail);
-  if (mask === NUMBER)
-    return (value, run) => typeof value === 'number' || isNumber(value) || wrong(run, detail);
-  if (mask === INTEGER)
-    return (value, run) =>
-      (typeof value === 'number' ? Number.isInteger(value) : isNumber(value) && isInteger(value)) ||
-      wrong(run, detail);
-  return (value, run) => (kindOf(value) & mask) !== 0 || wrong(run, detail);
-}
-
-function kindOf(value: JsonValue): number {
-  if (typeof value === 'string') return STRING;
-  if (isNumber(value)) return isInteger(value) ? NUMBER | INTEGER : NUMBER;
-  if (value === null) return 1;
-  if (typeof value === 'boolean') return BOOLEAN;
-  return isMap(value) ? OBJECT : 1 << 5;
-}
-
-function isNumber(value: JsonValue): value is number | Decimal {
-  if (typeof value === 'number') return true;
-  return typeof value === 'object' && value !== null && !isMap(value) && !isList(value);
-}
-
-function enumCheck(keys: ReadonlySet<string>): Check {
-  // PERF: the keys of texts are made once.
-  const texts = [...keys].flatMap((key) => (key.startsWith('"') ? [JSON.parse(key) as string] : []));
-  const hasText = membership(texts);
-  const hasLists = [...keys].some((key) => key.startsWith('['));
-  const hasObjects = [...keys].some((key) => key.startsWith('{'));
-  return (value, run) => {
-    if (typeof value === 'string') return hasText(value) || wrong(run, LISTED);
-    // Without this, each of several schemas would make a key of all of the body.
-    const isPossible = isMap(value) ? hasObjects : isList(value) ? hasLists : true;
-    return (isPossible && keys.has(keyIn(value, run))) || wrong(run, LISTED);
-  };
-}
-
-/** Texts up to which a comparison with each is faster than a hash of the value. */
-const FEW_TEXTS = 8;
-
-function membership(texts: readonly string[]): (text: string) => boolean {
-  if (texts.length <= FEW_TEXTS) return (text) => texts.includes(text);
-  const set = new Set(texts);
-  return (text) => set.has(text);
-}
-
-const LISTED = 'must be a value that the schema lists';
-
-function keyIn(value: JsonValue, run: Run): string {
-  return valueKey(value, (steps) => {
-    run.steps -= steps;
-  });
-}
-
-type NumberKeyword = 'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf';
-
-/** What each keyword demands. */
-const LIMITS: Readonly<Record<Exclude<NumberKeyword, 'multipleOf'>, string>> = {
-  minimum: 'at least',
-  maximum: 'at most',
-  exclusiveMinimum: 'greater than',
-  exclusiveMaximum: 'less than',
-};
-
-function numberCheck(keyword: NumberKeyword, written: number): Check {
-  const limit = exactOf(written);
-  if (keyword === 'multipleOf') {
-    const detail = `must be a multiple of ${written}`;
-    return (value, run) => !isNumber(value) || isMultipleOf(value, limit) || wrong(run, detail);
-  }
-  const detail = `must be ${LIMITS[keyword]} ${written}`;
-  const sign = keyword === 'minimum' || keyword === 'exclusiveMinimum' ? 1 : -1;
-  const isStrict = keyword.startsWith('exclusive');
-  return (value, run) => {
-    if (!isNumber(value)) return true;
-    const order = sign * compareNumbers(value, limit);
-    return order > 0 || (order === 0 && !isStrict) || wrong(run, detail);
-  };
-}
-
-const UNITS = { Length: 'characters', Items: 'items', Properties: 'members' } as const;
-
-function countCheck(keyword: string, limit: number): Check {
-  const isLeast = keyword.startsWith('min');
-  const of = keyword.slice(3) as keyof typeof UNITS;
-  const detail = `must have at ${isLeast ? 'least' : 'most'} ${limit} ${UNITS[of]}`;
-  const isWithin = (count: number): boolean => (isLeast ? count >= limit : count <= limit);
-  switch (of) {
-    case 'Length':
-      return (value, run) => {
-        if (typeof value !== 'string') return true;
-        run.steps -= value.length >> 4;
-        return hasLength(value, limit, isLeast) || wrong(run, detail);
-      };
-    case 'Items':
-      return (value, run) => !isList(value) || isWithin(value.length) || wrong(run, detail);
-    default:
-      return (value, run) => !isMap(value) || isWithin(value.size) || wrong(run, detail);
-  }
-}
-
-/** Whether a text has at least, or at most, so many code points. */
-function hasLength(text: string, limit: number, isLeast: boolean): boolean {
-  const { length } = text;
-  // A code point has one or two units, and most texts are far from the limit.
-  if (isLeast ? length < limit : length > 2 * limit) return false;
-  if (isLeast ? length >= 2 * limit : length <= limit) return true;
-  const count = characters(text);
-  return isLeast ? count >= limit : count <= limit;
-}
-
-/** The code points of a text without lone surrogates. */
-function characters(text: string): number {
-  let count = text.length;
-  for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) count--;
-  return count;
 }
 
 function uniqueItems(value: JsonValue, run: Run): boolean {

@@ -2,8 +2,9 @@
  * Bodies of requests that a gateway admits (semantics §15): their media type, their size, and their value by the schema of the
  * operation. In: an operation, the request with the octets of its body. Out: what is wrong, or nothing.
  */
+import type { BodyError } from '../../base/json-schema/comparison.ts';
 import { readValue } from '../../base/json-schema/read-value.ts';
-import { type BodyError, openProgram, type Validator } from '../../base/json-schema/validate.ts';
+import { openProgram, type Validator } from '../../base/json-schema/validate.ts';
 import { dfaMatches } from '../../base/regex/table.ts';
 import { VALIDATION_MODES, type ValidationMode } from '../../base/vocabulary/vocabulary.ts';
 import { BODY, BODY_CONTENT, NONE, PATTERN, VALIDATION } from '../plan/layout.ts';
