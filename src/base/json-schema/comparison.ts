@@ -15,7 +15,7 @@ const MAX_ERRORS = 5;
 const MAX_POINTER = 256;
 
 /** The state of one comparison. */
-export interface Run {
+export interface SchemaRun {
   steps: number;
   /** `null`: the outcome counts alone, as below `not`. */
   errors: BodyError[] | null;
@@ -24,20 +24,20 @@ export interface Run {
 }
 
 /** Whether a value is valid; reports why not. */
-export type Check = (value: JsonValue, run: Run) => boolean;
+export type SchemaCheck = (value: JsonValue, run: SchemaRun) => boolean;
 
 /** Whether a further error is of no use. */
-export function isDecided({ errors }: Run): boolean {
+export function isDecided({ errors }: SchemaRun): boolean {
   return errors === null || errors.length >= MAX_ERRORS;
 }
 
 /** Reports what is wrong at the current place. */
-export function wrong({ errors, path }: Run, detail: string): false {
+export function wrong({ errors, path }: SchemaRun, detail: string): false {
   if (errors !== null && errors.length < MAX_ERRORS) errors.push({ pointer: pointerOf(path), detail });
   return false;
 }
 
-function pointerOf(path: Run['path']): string {
+function pointerOf(path: SchemaRun['path']): string {
   let pointer = '#';
   for (const step of path) {
     const text = String(step);

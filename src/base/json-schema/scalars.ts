@@ -1,5 +1,5 @@
 /** Checks of scalar steps: those that compare a value with nothing below it. */
-import { type Check, type Run, wrong } from './comparison.ts';
+import { type SchemaCheck, type SchemaRun, wrong } from './comparison.ts';
 import { compareNumbers, type Decimal, isInteger, isMultipleOf } from './decimal.ts';
 import { exactOf, isList, isMap, type SchemaStep, VALUE_KINDS, valueKey } from './program.ts';
 import type { JsonValue } from './read-value.ts';
@@ -16,7 +16,7 @@ export function isScalar([keyword]: SchemaStep): boolean {
 }
 
 /** PERF: accepts a text or a number that is within its limits at first sight, and leaves any other value to `every`. */
-export function withinCheck(steps: readonly SchemaStep[], every: Check): Check {
+export function withinCheck(steps: readonly SchemaStep[], every: SchemaCheck): SchemaCheck {
   const limit = (keyword: SchemaStep[0], preset: number): number => {
     const found = steps.find(([one]) => one === keyword)?.[1];
     return typeof found === 'number' ? found : preset;
@@ -48,7 +48,7 @@ const [BOOLEAN, STRING, NUMBER, INTEGER] = [1 << 1, 1 << 2, 1 << 3, 1 << 4];
 export const OBJECT: number = 1 << 6;
 
 /** A check of `type`. */
-export function typeCheck(mask: number): Check {
+export function typeCheck(mask: number): SchemaCheck {
   const kinds = VALUE_KINDS.filter((_, bit) => (mask & (1 << bit)) !== 0);
   const detail = `must be ${kinds.join(' or ')}`;
   // PERF: most schemas name one kind.
@@ -78,7 +78,7 @@ function isNumber(value: JsonValue): value is number | Decimal {
 }
 
 /** A check of `enum`, by the keys of its values. */
-export function enumCheck(keys: ReadonlySet<string>): Check {
+export function enumCheck(keys: ReadonlySet<string>): SchemaCheck {
   // PERF: the keys of texts are made once.
   const texts = [...keys].flatMap((key) => (key.startsWith('"') ? [JSON.parse(key) as string] : []));
   const hasText = membership(texts);
@@ -104,7 +104,7 @@ function membership(texts: readonly string[]): (text: string) => boolean {
 const LISTED = 'must be a value that the schema lists';
 
 /** The key of a value; its steps are counted. */
-export function keyIn(value: JsonValue, run: Run): string {
+export function keyIn(value: JsonValue, run: SchemaRun): string {
   return valueKey(value, (steps) => {
     run.steps -= steps;
   });
@@ -121,7 +121,7 @@ const LIMITS: Readonly<Record<Exclude<NumberKeyword, 'multipleOf'>, string>> = {
 };
 
 /** A check of a number with a limit. */
-export function numberCheck(keyword: NumberKeyword, written: number): Check {
+export function numberCheck(keyword: NumberKeyword, written: number): SchemaCheck {
   const limit = exactOf(written);
   if (keyword === 'multipleOf') {
     const detail = `must be a multiple of ${written}`;
@@ -140,7 +140,7 @@ export function numberCheck(keyword: NumberKeyword, written: number): Check {
 const UNITS = { Length: 'characters', Items: 'items', Properties: 'members' } as const;
 
 /** A check of a count of characters, items or members. */
-export function countCheck(keyword: string, limit: number): Check {
+export function countCheck(keyword: string, limit: number): SchemaCheck {
   const isLeast = keyword.startsWith('min');
   const of = keyword.slice(3) as keyof typeof UNITS;
   const detail = `must have at ${isLeast ? 'least' : 'most'} ${limit} ${UNITS[of]}`;

@@ -2,7 +2,7 @@
  * Compares a value with a schema. In: a program (`program.ts`), opened once, and a value. Out: valid, or the first few places where it
  * is not. Steps are counted and bounded, so that no schema and no body takes longer than `MAX_STEPS` says.
  */
-import { type BodyError, type Check, isDecided, type Run, wrong } from './comparison.ts';
+import { type BodyError, isDecided, type SchemaCheck, type SchemaRun, wrong } from './comparison.ts';
 import { isList, isMap, type NamedNode, type SchemaProgram, type SchemaStep } from './program.ts';
 import type { JsonValue } from './read-value.ts';
 import {
@@ -36,7 +36,7 @@ export type Validator = (value: JsonValue, octets: number) => Validity;
 
 /** Opens a program. */
 export function openProgram(program: SchemaProgram, matches: PatternMatcher): Validator {
-  const checks: Check[] = [];
+  const checks: SchemaCheck[] = [];
   const nodes: Nodes = {
     matches,
     at: (number) => (number < 0 ? VALID : (checks[number] ?? ((value, run) => checks[number]!(value, run)))),
@@ -49,12 +49,12 @@ export function openProgram(program: SchemaProgram, matches: PatternMatcher): Va
   return (value, octets) => {
     const steps = MAX_STEPS.base + MAX_STEPS.octet * octets;
     // PERF: most bodies are valid, and then no place is of use.
-    const first: Run = { steps, errors: null, path: [] };
+    const first: SchemaRun = { steps, errors: null, path: [] };
     const isValid = root(value, first);
     if (first.steps < 0) return null;
     if (isValid) return [];
     const errors: BodyError[] = [];
-    const second: Run = { steps, errors, path: [] };
+    const second: SchemaRun = { steps, errors, path: [] };
     root(value, second);
     return second.steps < 0 ? null : errors;
   };
@@ -63,18 +63,18 @@ export function openProgram(program: SchemaProgram, matches: PatternMatcher): Va
 interface Nodes {
   readonly matches: PatternMatcher;
   /** The check of a node, which may come later in the program. */
-  at(number: number): Check;
+  at(number: number): SchemaCheck;
 }
 
-const VALID: Check = () => true;
+const VALID: SchemaCheck = () => true;
 
 /** A node of scalar steps. Its steps are those of the node above. */
-function scalarCheck(steps: readonly SchemaStep[], nodes: Nodes): Check {
+function scalarCheck(steps: readonly SchemaStep[], nodes: Nodes): SchemaCheck {
   const checks = steps.map((step) => checkOf(step, nodes));
   return checks.length === 1 ? checks[0]! : withinCheck(steps, allCheck(checks));
 }
 
-function nodeCheck(steps: readonly SchemaStep[], nodes: Nodes): Check {
+function nodeCheck(steps: readonly SchemaStep[], nodes: Nodes): SchemaCheck {
   const checks = steps.map((step) => checkOf(step, nodes));
   const every = checks.length === 1 ? checks[0]! : allCheck(checks);
   return objectCheck(steps, nodes, every) ?? ((value, run) => (--run.steps < 0 ? false : every(value, run)));
@@ -86,7 +86,7 @@ type StepOf<K extends SchemaStep[0]> = Extract<SchemaStep, readonly [K, ...unkno
  * A node that is an object with its members. Where the outcome alone counts: a look-up for each member of the schema, required or not,
  * in place of one for each member of the value; else `every`. `null`: the node has other steps.
  */
-function objectCheck(steps: readonly SchemaStep[], nodes: Nodes, every: Check): Check | null {
+function objectCheck(steps: readonly SchemaStep[], nodes: Nodes, every: SchemaCheck): SchemaCheck | null {
   const find = <K extends SchemaStep[0]>(keyword: K) =>
     steps.find((step): step is StepOf<K> => step[0] === keyword);
   const [type, required, properties] = [find('type'), find('required'), find('properties')];
@@ -128,7 +128,7 @@ function objectCheck(steps: readonly SchemaStep[], nodes: Nodes, every: Check): 
 }
 
 /** The outcome alone. */
-function quietly(check: Check, value: JsonValue, run: Run): boolean {
+function quietly(check: SchemaCheck, value: JsonValue, run: SchemaRun): boolean {
   const { errors } = run;
   run.errors = null;
   const isValid = check(value, run);
@@ -136,7 +136,7 @@ function quietly(check: Check, value: JsonValue, run: Run): boolean {
   return isValid;
 }
 
-function below(check: Check, value: JsonValue, run: Run, step: string | number): boolean {
+function below(check: SchemaCheck, value: JsonValue, run: SchemaRun, step: string | number): boolean {
   if (run.errors === null) return check(value, run);
   run.path.push(step);
   const isValid = check(value, run);
@@ -144,7 +144,7 @@ function below(check: Check, value: JsonValue, run: Run, step: string | number):
   return isValid;
 }
 
-function checkOf(step: SchemaStep, nodes: Nodes): Check {
+function checkOf(step: SchemaStep, nodes: Nodes): SchemaCheck {
   switch (step[0]) {
     case 'never':
       return (_value, run) => wrong(run, 'is not allowed');
@@ -202,11 +202,11 @@ function checkOf(step: SchemaStep, nodes: Nodes): Check {
   }
 }
 
-function opened(entries: readonly NamedNode[], nodes: Nodes): readonly (readonly [string, Check])[] {
+function opened(entries: readonly NamedNode[], nodes: Nodes): readonly (readonly [string, SchemaCheck])[] {
   return entries.map(([name, node]) => [name, nodes.at(node)] as const);
 }
 
-function uniqueItems(value: JsonValue, run: Run): boolean {
+function uniqueItems(value: JsonValue, run: SchemaRun): boolean {
   if (!isList(value)) return true;
   const keys = new Set<string>();
   for (const item of value) {
@@ -216,7 +216,7 @@ function uniqueItems(value: JsonValue, run: Run): boolean {
   return keys.size === value.length || wrong(run, 'must not have two equal items');
 }
 
-function itemsCheck(firsts: readonly Check[], others: Check): Check {
+function itemsCheck(firsts: readonly SchemaCheck[], others: SchemaCheck): SchemaCheck {
   return (value, run) => {
     if (!isList(value)) return true;
     const most = others === VALID ? Math.min(value.length, firsts.length) : value.length;
@@ -231,7 +231,7 @@ function itemsCheck(firsts: readonly Check[], others: Check): Check {
   };
 }
 
-function containsCheck(check: Check, least: number, most: number): Check {
+function containsCheck(check: SchemaCheck, least: number, most: number): SchemaCheck {
   const range = most < 0 ? `at least ${least}` : `${least} to ${most}`;
   return (value, run) => {
     if (!isList(value)) return true;
@@ -247,7 +247,7 @@ function containsCheck(check: Check, least: number, most: number): Check {
 function membersCheck(
   [, members, patterns, rest]: Extract<SchemaStep, readonly ['properties', ...unknown[]]>,
   nodes: Nodes,
-): Check {
+): SchemaCheck {
   const byName = new Map(opened(members, nodes));
   const byPattern = patterns.map(([pattern, node]) => [pattern, nodes.at(node)] as const);
   const others = nodes.at(rest);
@@ -271,7 +271,7 @@ function membersCheck(
   };
 }
 
-function namesCheck(check: Check): Check {
+function namesCheck(check: SchemaCheck): SchemaCheck {
   return (value, run) => {
     if (!isMap(value)) return true;
     run.steps -= value.size >> 2;
@@ -281,7 +281,7 @@ function namesCheck(check: Check): Check {
   };
 }
 
-function requiredCheck(names: readonly string[]): Check {
+function requiredCheck(names: readonly string[]): SchemaCheck {
   return (value, run) => {
     if (!isMap(value)) return true;
     run.steps -= names.length >> 2;
@@ -295,7 +295,7 @@ function requiredCheck(names: readonly string[]): Check {
   };
 }
 
-function dependentCheck(entries: readonly (readonly [string, Check])[]): Check {
+function dependentCheck(entries: readonly (readonly [string, SchemaCheck])[]): SchemaCheck {
   return (value, run) => {
     if (!isMap(value)) return true;
     run.steps -= entries.length >> 2;
@@ -305,7 +305,7 @@ function dependentCheck(entries: readonly (readonly [string, Check])[]): Check {
   };
 }
 
-function allCheck(checks: readonly Check[]): Check {
+function allCheck(checks: readonly SchemaCheck[]): SchemaCheck {
   const cost = checks.length >> 2;
   return (value, run) => {
     run.steps -= cost;
@@ -319,7 +319,7 @@ function allCheck(checks: readonly Check[]): Check {
   };
 }
 
-function someCheck(checks: readonly Check[], isOne: boolean): Check {
+function someCheck(checks: readonly SchemaCheck[], isOne: boolean): SchemaCheck {
   const detail = `must match ${isOne ? 'exactly one schema of `oneOf`' : 'a schema of `anyOf`'}`;
   const cost = checks.length >> 2;
   return (value, run) => {
