@@ -1,11 +1,16 @@
 /**
- * Gateways: a key among 10,000, an operation among 900 beside one among 9, what a gateway adds to a decision, and how long after
- * its revocation nodes take a key.
+ * Gateways: a key among 10,000, an operation among 900 beside one among 9, what a gateway adds to a decision, a body of 2 KB beside
+ * generated code, and how long after its revocation nodes take a key.
  */
 import { Buffer } from 'node:buffer';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { compileSchema } from '../src/base/json-schema/compile-schema.ts';
+import { readValue } from '../src/base/json-schema/read-value.ts';
+import { openProgram } from '../src/base/json-schema/validate.ts';
 import { sealRegistry } from '../src/engine/compiler/seal-registry.ts';
 import { type OpenedRegistry, openRegistry } from '../src/engine/plan/open-registry.ts';
 import type { RuleSet } from '../src/rules/model/types.ts';
+import { ORDER_SCHEMA, orders } from './data/bodies.ts';
 import { api, apiRequests, consumers, digestOf, keyOf } from './data/gateways.ts';
 import { POOL, QUICK_POOL } from './data/requests.ts';
 import { ruleSetOf } from './data/written.ts';
@@ -19,6 +24,7 @@ const KEYS = 10_000;
 const QUICK_KEYS = 100;
 const MANY_OPERATIONS = 900;
 const FEW_OPERATIONS = 9;
+const BODIES = 64;
 
 export async function run(options: BenchOptions): Promise<readonly Row[]> {
   const pool = options.quick ? QUICK_POOL : POOL;
@@ -26,6 +32,7 @@ export async function run(options: BenchOptions): Promise<readonly Row[]> {
     ...(await keyRows(options)),
     await operationsRow(pool, options),
     await gatewayRow(pool, options),
+    ...(await bodyRows(options)),
     ...(await measureRevocations(options)),
   ];
 }
@@ -108,6 +115,48 @@ async function gatewayRow(pool: number, options: BenchOptions): Promise<Row> {
     evaluateSide('without', open, requests),
   ] as const;
   return rowOf('evaluate, admitted by a gateway ÷ no gateway', null, sides, options);
+}
+
+/** The schema of a body, beside the code that ajv generates of it and `JSON.parse`. */
+async function bodyRows(options: BenchOptions): Promise<readonly Row[]> {
+  const isValid = new Ajv2020().compile(ORDER_SCHEMA);
+  const compiled = compileSchema(ORDER_SCHEMA, () => 'has no patterns');
+  if (!compiled.ok) throw new Error(`the schema does not compile: ${compiled.problems[0]?.message}`);
+  const validate = openProgram(compiled.program, () => false);
+  const opened = (text: string) => {
+    const octets = Buffer.from(text);
+    const read = readValue(octets);
+    if (!read.ok) throw new Error(`a body is not read: ${read.detail}`);
+    return { octets, value: read.value, parsed: JSON.parse(text) as unknown };
+  };
+  const [valid, invalid] = [orders(BODIES, true).map(opened), orders(BODIES, false).map(opened)];
+  for (const { octets, value, parsed } of [...valid, ...invalid])
+    if ((validate(value, octets.length)?.length === 0) !== isValid(parsed))
+      throw new Error(`the sides disagree on a body: ${octets.toString()}`);
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  return [
+    await rowOf(
+      'validate a body of 2 KB ÷ the code that ajv generates',
+      { atMost: 3 },
+      [
+        callSide('program', valid, ({ value, octets }) => validate(value, octets.length)),
+        callSide('ajv', valid, ({ parsed }) => isValid(parsed)),
+      ],
+      options,
+    ),
+    await rowOf(
+      'read and validate it ÷ TextDecoder, JSON.parse and ajv',
+      null,
+      [
+        callSide('readValue', valid, ({ octets }) => {
+          const read = readValue(octets);
+          return read.ok && validate(read.value, octets.length);
+        }),
+        callSide('JSON.parse', valid, ({ octets }) => isValid(JSON.parse(decoder.decode(octets)))),
+      ],
+      options,
+    ),
+  ];
 }
 
 async function rowOf(

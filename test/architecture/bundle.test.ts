@@ -14,7 +14,7 @@ import { generateCase } from '../support/generate.ts';
 const ENTRY = new URL('../../src/engine/evaluator/index.ts', import.meta.url).pathname;
 
 /** Octets, minified. Raised only with a reason: every page and Worker loads them. */
-const MOST_OCTETS = 557_000;
+const MOST_OCTETS = 561_000;
 const MOST_GZIPPED = 171_000;
 /**
  * Octets of our own code in it; raised from 90,000 for captures of rewrites, which are spans of the path as sent, and from 92,000

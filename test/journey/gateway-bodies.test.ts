@@ -30,6 +30,7 @@ const gateway = (name: string, validation: object) => ({
   operations: [
     { methods: ['POST'], path: '/orders', body },
     { methods: ['GET', 'PUT'], path: '/orders' },
+    { methods: ['GET'], path: '/search', body },
   ],
   validation: { body_cap_kb: 1, ...validation },
 });
@@ -78,6 +79,13 @@ const CASES: readonly Case[] = [
   ['no type', { method: 'POST', body: VALID }, 415],
   ['JSON in Latin-1', json(VALID, { 'content-type': 'application/json; charset=iso-8859-1' }), 415],
   ['no body', { method: 'POST', headers: { 'content-type': 'application/json' } }, 400, wrong('is missing')],
+  ['an empty body', json(''), 400, wrong('is missing')],
+  ['nothing, compressed', json(gzipSync(''), { 'content-encoding': 'gzip' }), 400, wrong('is missing')],
+  [
+    'a compressed body that breaks off before its first octet',
+    json(gzipSync(VALID).subarray(0, 11), { 'content-encoding': 'gzip' }),
+    415,
+  ],
   ['a coding that is not known', json(VALID, { 'content-encoding': 'x-own' }), 415],
   ['a compressed invalid body', json(gzipSync('{}'), { 'content-encoding': 'gzip' }), 400],
   ['a body over the cap', json(`{"item":"${'a'.repeat(1_100)}","count":1}`), 413],
@@ -178,10 +186,59 @@ describe.each(EDGES)('%s', (_name, start, missing) => {
   });
 });
 
-test('an agent that sees no bodies forwards the request and names the body', async () => {
+const HTTP_1 = EDGES.filter(([name]) => name !== 'a node over HTTP/2');
+
+describe.each(HTTP_1)('%s that is asked over HTTP/1.1', (_name, start, missing) => {
+  describe('before an application', requires(missing), () => {
+    let edge: GatewayEdge;
+    beforeAll(async () => {
+      edge = await start(FILE);
+    }, 60_000);
+    afterAll(async () => {
+      await edge?.close();
+    });
+
+    test('takes a chunked body without a chunk as missing', async () => {
+      const answer = await edge.ask('/strict/orders', json('', { 'transfer-encoding': 'chunked' }));
+      expect(answer.status).toBe(400);
+      expect(JSON.parse(answer.body).errors).toEqual(wrong('is missing'));
+    });
+
+    test.each([
+      ['application/json', 'text/csv'],
+      ['text/csv; header=present', 'application/json'],
+    ])('refuses the types `%s` and `%s` of one body', async (...types) => {
+      const sent = { ...json('{}'), headers: { 'content-type': types, 'content-length': '2' } };
+      expect([400, 415]).toContain((await edge.ask('/strict/orders', sent)).status);
+      expect(edge.reached).toEqual([]);
+    });
+  });
+});
+
+test('a node compares the body of a GET, and misses it of a HEAD', requires(OPENSSL_MISSING), async () => {
+  const edge = await nodeEdge(FILE);
+  const statusOf = async (method: string, text: string): Promise<number> => {
+    const { headers } = json(text, { 'content-length': `${text.length}` });
+    return (await edge.ask('/strict/search', { method, headers: headers!, body: text })).status;
+  };
+  try {
+    expect(await statusOf('GET', VALID)).toBe(200);
+    expect(await statusOf('GET', '{}')).toBe(400);
+    expect(await statusOf('GET', '')).toBe(400);
+    expect(await statusOf('HEAD', '')).toBe(400);
+  } finally {
+    await edge.close();
+  }
+});
+
+test.each([
+  ['with a length', { 'content-length': '2' }],
+  // As nginx and Traefik send it, and as HTTP/2 allows.
+  ['without a length', {}],
+])('an agent that sees no bodies forwards the request %s and names the body', async (_what, headers) => {
   const edge = await forwardAuthEdge('traefik')(FILE);
   try {
-    const { status } = await edge.ask('/strict/orders', json('{}', { 'content-length': '2' }));
+    const { status } = await edge.ask('/strict/orders', json('{}', headers));
     expect(status).toBe(200);
     expect(edge.unenforced()).toContain('body');
   } finally {

@@ -38,15 +38,17 @@ export function bodyFault(
   const { request } = facts;
   const octets = octetsOf(request.body);
   const unread = isUnread(request);
-  if (!unread && (octets === null || (octets.length === 0 && request.bodyTruncated !== true)))
-    return body.required === true && !isUnread({ ...request, body: undefined })
+  const isCut = request.bodyTruncated === true;
+  if (!unread && octets === null)
+    return body.required === true && !isCut && !isUnread({ ...request, body: undefined })
       ? invalid('is missing')
       : null;
+  if (octets?.length === 0 && !isCut && typeof request.bodyError !== 'string')
+    return body.required === true ? invalid('is missing') : null;
   const entry = entryFor(body.content, headerValues(request.headers, 'content-type')[0]?.text ?? '');
   if (entry === undefined) return fault('content_type', on_invalid);
   if (unread || typeof request.bodyError === 'string') return fault('body_uninspected', on_uninspected);
-  if (octets!.length > body_cap_kb * 1024 || request.bodyTruncated === true)
-    return fault('body_too_large', on_uninspected);
+  if (octets!.length > body_cap_kb * 1024 || isCut) return fault('body_too_large', on_uninspected);
   if (entry.schema === undefined) return null;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(octets!);
   if (/^\[{33}/.test(text)) return fault('body_uninspected', on_uninspected);
@@ -64,6 +66,7 @@ function entryFor(content: Content, field: string): Content[number] | undefined 
     .trim()
     .split(/[ \t]*;[ \t]*/);
   if (!/^[^/, ]+\/[^/, ]+$/.test(type)) return undefined;
+  if (parameters.some((parameter) => parameter.replace(/"[^"]*"/g, '').includes(','))) return undefined;
   const entries = [type, type.replace(/\/.*/, '/*'), '*/*'].flatMap((range) =>
     content.filter((one) => one.type.toLowerCase() === range),
   );

@@ -42,9 +42,9 @@ const TYPES = [
     'text/html; charset=latin1',
     'application/vnd.a+json',
     'application/xml',
-    'json',
+    'text/plain; a="b, c"',
     '',
-    'a/b, c/d',
+    'text/plain; a=b, application/json',
   ],
 ];
 

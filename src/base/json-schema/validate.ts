@@ -2,34 +2,24 @@
  * Compares a value with a schema. In: a program (`program.ts`), opened once, and a value. Out: valid, or the first few places where it
  * is not. Steps are counted and bounded, so that no schema and no body takes longer than `MAX_STEPS` says.
  */
-import { compareNumbers, type Decimal, isInteger, isMultipleOf } from './decimal.ts';
-import {
-  exactOf,
-  isList,
-  isMap,
-  type NamedNode,
-  type SchemaProgram,
-  type SchemaStep,
-  VALUE_KINDS,
-  valueKey,
-} from './program.ts';
+import { type BodyError, isDecided, type SchemaCheck, type SchemaRun, wrong } from './comparison.ts';
+import { isList, isMap, type NamedNode, type SchemaProgram, type SchemaStep } from './program.ts';
 import type { JsonValue } from './read-value.ts';
-
-/** A place of a body that its schema does not allow. */
-export interface BodyError {
-  /** A JSON pointer as the fragment of a URI, such as `#/items/0/name`; at most `MAX_POINTER` characters, cut at a slash. */
-  readonly pointer: string;
-  /** Without text of the body. */
-  readonly detail: string;
-}
+import {
+  countCheck,
+  enumCheck,
+  isScalar,
+  keyIn,
+  kindOf,
+  numberCheck,
+  OBJECT,
+  typeCheck,
+  withinCheck,
+} from './scalars.ts';
 
 /** `null`: it took more steps than the size of the body allows. */
 export type Validity = readonly BodyError[] | null;
 
-/** Maximum number of places that are reported. */
-const MAX_ERRORS = 5;
-/** Maximum length, in characters, of a pointer, since visitors choose the names. */
-const MAX_POINTER = 256;
 /** Maximum length, in characters, of a name of the schema in a detail. */
 const MAX_NAME = 64;
 /**
@@ -37,18 +27,6 @@ const MAX_NAME = 64;
  * hundred; only `anyOf` inside `anyOf` of one recursive schema comes to more.
  */
 const MAX_STEPS = { base: 100_000, octet: 4 } as const;
-
-/** The state of one comparison. */
-interface Run {
-  steps: number;
-  /** `null`: the outcome counts alone, as below `not`. */
-  errors: BodyError[] | null;
-  /** Members and indexes from the root. */
-  readonly path: (string | number)[];
-}
-
-/** Whether a value is valid; reports why not. */
-type Check = (value: JsonValue, run: Run) => boolean;
 
 /** Whether a text matches the pattern of a number. */
 export type PatternMatcher = (pattern: number, text: string) => boolean;
@@ -58,19 +36,25 @@ export type Validator = (value: JsonValue, octets: number) => Validity;
 
 /** Opens a program. */
 export function openProgram(program: SchemaProgram, matches: PatternMatcher): Validator {
-  const checks: Check[][] = [];
-  const nodes: Nodes = { matches, at: (number) => (number < 0 ? VALID : nodeCheck(checks, number)) };
-  for (const steps of program) checks.push(steps.map((step) => checkOf(step, nodes)));
+  const checks: SchemaCheck[] = [];
+  const nodes: Nodes = {
+    matches,
+    at: (number) => (number < 0 ? VALID : (checks[number] ?? ((value, run) => checks[number]!(value, run)))),
+  };
+  // PERF: nodes without others below come first, so that those above call them without a look-up.
+  for (const [number, steps] of program.entries())
+    if (steps.every(isScalar)) checks[number] = scalarCheck(steps, nodes);
+  for (const [number, steps] of program.entries()) checks[number] ??= nodeCheck(steps, nodes);
   const root = nodes.at(0);
   return (value, octets) => {
     const steps = MAX_STEPS.base + MAX_STEPS.octet * octets;
     // PERF: most bodies are valid, and then no place is of use.
-    const first: Run = { steps, errors: null, path: [] };
+    const first: SchemaRun = { steps, errors: null, path: [] };
     const isValid = root(value, first);
     if (first.steps < 0) return null;
     if (isValid) return [];
     const errors: BodyError[] = [];
-    const second: Run = { steps, errors, path: [] };
+    const second: SchemaRun = { steps, errors, path: [] };
     root(value, second);
     return second.steps < 0 ? null : errors;
   };
@@ -79,48 +63,72 @@ export function openProgram(program: SchemaProgram, matches: PatternMatcher): Va
 interface Nodes {
   readonly matches: PatternMatcher;
   /** The check of a node, which may come later in the program. */
-  at(number: number): Check;
+  at(number: number): SchemaCheck;
 }
 
-const VALID: Check = () => true;
+const VALID: SchemaCheck = () => true;
 
-function nodeCheck(checks: readonly (readonly Check[])[], number: number): Check {
+/** A node of scalar steps. Its steps are those of the node above. */
+function scalarCheck(steps: readonly SchemaStep[], nodes: Nodes): SchemaCheck {
+  const checks = steps.map((step) => checkOf(step, nodes));
+  return checks.length === 1 ? checks[0]! : withinCheck(steps, allCheck(checks));
+}
+
+function nodeCheck(steps: readonly SchemaStep[], nodes: Nodes): SchemaCheck {
+  const checks = steps.map((step) => checkOf(step, nodes));
+  const every = checks.length === 1 ? checks[0]! : allCheck(checks);
+  return objectCheck(steps, nodes, every) ?? ((value, run) => (--run.steps < 0 ? false : every(value, run)));
+}
+
+type StepOf<K extends SchemaStep[0]> = Extract<SchemaStep, readonly [K, ...unknown[]]>;
+
+/**
+ * A node that is an object with its members. Where the outcome alone counts: a look-up for each member of the schema, required or not,
+ * in place of one for each member of the value; else `every`. `null`: the node has other steps.
+ */
+function objectCheck(steps: readonly SchemaStep[], nodes: Nodes, every: SchemaCheck): SchemaCheck | null {
+  const find = <K extends SchemaStep[0]>(keyword: K) =>
+    steps.find((step): step is StepOf<K> => step[0] === keyword);
+  const [type, required, properties] = [find('type'), find('required'), find('properties')];
+  const known = [type, required, properties].filter((step) => step !== undefined).length;
+  if (properties === undefined || known !== steps.length || properties[2].length > 0) return null;
+  const mask = type?.[1] ?? -1;
+  const own = properties[1].map(([name, node]) => ({
+    name,
+    check: nodes.at(node),
+    isRequired: required?.[1].includes(name) === true,
+  }));
+  const named = new Map(properties[1]);
+  const more = (required?.[1] ?? []).filter((name) => !named.has(name));
+  const others = nodes.at(properties[3]);
+  const cost = (own.length + more.length) >> 2;
   return (value, run) => {
     if (--run.steps < 0) return false;
-    let isValid = true;
-    for (const check of checks[number]!) {
-      if (check(value, run)) continue;
-      isValid = false;
-      if (isDecided(run)) return false;
+    if (run.errors !== null) return every(value, run);
+    if (!isMap(value)) return (kindOf(value) & mask) !== 0;
+    if ((OBJECT & mask) === 0) return false;
+    run.steps -= cost;
+    let count = 0;
+    for (let index = 0; index < own.length; index++) {
+      const { name, check, isRequired } = own[index]!;
+      const member = value.get(name);
+      if (member === undefined) {
+        if (isRequired) return false;
+        continue;
+      }
+      count++;
+      if (!check(member, run)) return false;
     }
-    return isValid;
+    for (const name of more) if (!value.has(name)) return false;
+    if (others === VALID || count === value.size) return true;
+    run.steps -= value.size >> 2;
+    for (const [name, member] of value) if (!named.has(name) && !others(member, run)) return false;
+    return true;
   };
 }
 
-/** Whether a further error is of no use. */
-function isDecided({ errors }: Run): boolean {
-  return errors === null || errors.length >= MAX_ERRORS;
-}
-
-function wrong({ errors, path }: Run, detail: string): false {
-  if (errors !== null && errors.length < MAX_ERRORS) errors.push({ pointer: pointerOf(path), detail });
-  return false;
-}
-
-function pointerOf(path: Run['path']): string {
-  let pointer = '#';
-  for (const step of path) {
-    const text = String(step);
-    if (text.length > MAX_POINTER) break;
-    const next = `${pointer}/${encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'))}`;
-    if (next.length > MAX_POINTER) break;
-    pointer = next;
-  }
-  return pointer;
-}
-
 /** The outcome alone. */
-function quietly(check: Check, value: JsonValue, run: Run): boolean {
+function quietly(check: SchemaCheck, value: JsonValue, run: SchemaRun): boolean {
   const { errors } = run;
   run.errors = null;
   const isValid = check(value, run);
@@ -128,7 +136,7 @@ function quietly(check: Check, value: JsonValue, run: Run): boolean {
   return isValid;
 }
 
-function below(check: Check, value: JsonValue, run: Run, step: string | number): boolean {
+function below(check: SchemaCheck, value: JsonValue, run: SchemaRun, step: string | number): boolean {
   if (run.errors === null) return check(value, run);
   run.path.push(step);
   const isValid = check(value, run);
@@ -136,7 +144,7 @@ function below(check: Check, value: JsonValue, run: Run, step: string | number):
   return isValid;
 }
 
-function checkOf(step: SchemaStep, nodes: Nodes): Check {
+function checkOf(step: SchemaStep, nodes: Nodes): SchemaCheck {
   switch (step[0]) {
     case 'never':
       return (_value, run) => wrong(run, 'is not allowed');
@@ -194,106 +202,11 @@ function checkOf(step: SchemaStep, nodes: Nodes): Check {
   }
 }
 
-function opened(entries: readonly NamedNode[], nodes: Nodes): readonly (readonly [string, Check])[] {
+function opened(entries: readonly NamedNode[], nodes: Nodes): readonly (readonly [string, SchemaCheck])[] {
   return entries.map(([name, node]) => [name, nodes.at(node)] as const);
 }
 
-const [STRING, NUMBER, INTEGER] = [1 << 2, 1 << 3, 1 << 4];
-
-function typeCheck(mask: number): Check {
-  const kinds = VALUE_KINDS.filter((_, bit) => (mask & (1 << bit)) !== 0);
-  const detail = `must be ${kinds.join(' or ')}`;
-  return (value, run) => (kindOf(value) & mask) !== 0 || wrong(run, detail);
-}
-
-function kindOf(value: JsonValue): number {
-  if (typeof value === 'string') return STRING;
-  if (isNumber(value)) return isInteger(value) ? NUMBER | INTEGER : NUMBER;
-  if (value === null) return 1;
-  if (typeof value === 'boolean') return 1 << 1;
-  return isMap(value) ? 1 << 6 : 1 << 5;
-}
-
-function isNumber(value: JsonValue): value is number | Decimal {
-  if (typeof value === 'number') return true;
-  return typeof value === 'object' && value !== null && !isMap(value) && !isList(value);
-}
-
-function enumCheck(keys: ReadonlySet<string>): Check {
-  // PERF: the keys of texts are made once.
-  const texts = new Set([...keys].flatMap((key) => (key.startsWith('"') ? [JSON.parse(key) as string] : [])));
-  const hasLists = [...keys].some((key) => key.startsWith('['));
-  const hasObjects = [...keys].some((key) => key.startsWith('{'));
-  return (value, run) => {
-    if (typeof value === 'string') return texts.has(value) || wrong(run, LISTED);
-    // Without this, each of several schemas would make a key of all of the body.
-    const isPossible = isMap(value) ? hasObjects : isList(value) ? hasLists : true;
-    return (isPossible && keys.has(keyIn(value, run))) || wrong(run, LISTED);
-  };
-}
-
-const LISTED = 'must be a value that the schema lists';
-
-function keyIn(value: JsonValue, run: Run): string {
-  return valueKey(value, (steps) => {
-    run.steps -= steps;
-  });
-}
-
-type NumberKeyword = 'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf';
-
-/** What each keyword demands, and whether a number compared with the limit has it. */
-const LIMITS: {
-  readonly [K in Exclude<NumberKeyword, 'multipleOf'>]: readonly [string, (order: number) => boolean];
-} = {
-  minimum: ['at least', (order) => order >= 0],
-  maximum: ['at most', (order) => order <= 0],
-  exclusiveMinimum: ['greater than', (order) => order > 0],
-  exclusiveMaximum: ['less than', (order) => order < 0],
-};
-
-function numberCheck(keyword: NumberKeyword, written: number): Check {
-  const limit = exactOf(written);
-  if (keyword === 'multipleOf') {
-    const detail = `must be a multiple of ${written}`;
-    return (value, run) => !isNumber(value) || isMultipleOf(value, limit) || wrong(run, detail);
-  }
-  const [what, holds] = LIMITS[keyword];
-  const detail = `must be ${what} ${written}`;
-  return (value, run) => !isNumber(value) || holds(compareNumbers(value, limit)) || wrong(run, detail);
-}
-
-const UNITS = { Length: 'characters', Items: 'items', Properties: 'members' } as const;
-
-function countCheck(keyword: string, limit: number): Check {
-  const isLeast = keyword.startsWith('min');
-  const of = keyword.slice(3) as keyof typeof UNITS;
-  const detail = `must have at ${isLeast ? 'least' : 'most'} ${limit} ${UNITS[of]}`;
-  return (value, run) => {
-    let count: number;
-    if (of === 'Length') {
-      if (typeof value !== 'string') return true;
-      run.steps -= value.length >> 4;
-      count = characters(value);
-    } else if (of === 'Items') {
-      if (!isList(value)) return true;
-      count = value.length;
-    } else {
-      if (!isMap(value)) return true;
-      count = value.size;
-    }
-    return (isLeast ? count >= limit : count <= limit) || wrong(run, detail);
-  };
-}
-
-/** The code points of a text without lone surrogates. */
-function characters(text: string): number {
-  let count = text.length;
-  for (let at = 0; at < text.length; at++) if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) count--;
-  return count;
-}
-
-function uniqueItems(value: JsonValue, run: Run): boolean {
+function uniqueItems(value: JsonValue, run: SchemaRun): boolean {
   if (!isList(value)) return true;
   const keys = new Set<string>();
   for (const item of value) {
@@ -303,10 +216,11 @@ function uniqueItems(value: JsonValue, run: Run): boolean {
   return keys.size === value.length || wrong(run, 'must not have two equal items');
 }
 
-function itemsCheck(firsts: readonly Check[], others: Check): Check {
+function itemsCheck(firsts: readonly SchemaCheck[], others: SchemaCheck): SchemaCheck {
   return (value, run) => {
     if (!isList(value)) return true;
     const most = others === VALID ? Math.min(value.length, firsts.length) : value.length;
+    run.steps -= most >> 2;
     let isValid = true;
     for (let index = 0; index < most; index++) {
       if (below(firsts[index] ?? others, value[index]!, run, index)) continue;
@@ -317,7 +231,7 @@ function itemsCheck(firsts: readonly Check[], others: Check): Check {
   };
 }
 
-function containsCheck(check: Check, least: number, most: number): Check {
+function containsCheck(check: SchemaCheck, least: number, most: number): SchemaCheck {
   const range = most < 0 ? `at least ${least}` : `${least} to ${most}`;
   return (value, run) => {
     if (!isList(value)) return true;
@@ -333,30 +247,13 @@ function containsCheck(check: Check, least: number, most: number): Check {
 function membersCheck(
   [, members, patterns, rest]: Extract<SchemaStep, readonly ['properties', ...unknown[]]>,
   nodes: Nodes,
-): Check {
+): SchemaCheck {
   const byName = new Map(opened(members, nodes));
   const byPattern = patterns.map(([pattern, node]) => [pattern, nodes.at(node)] as const);
   const others = nodes.at(rest);
-  const own = [...byName];
-  // PERF: the members of the schema are looked up, instead of those of the value.
-  const haveOwn = (value: ReadonlyMap<string, JsonValue>, run: Run): boolean => {
-    run.steps -= own.length >> 2;
-    let count = 0;
-    for (let index = 0; index < own.length; index++) {
-      const [name, check] = own[index]!;
-      const member = value.get(name);
-      if (member === undefined) continue;
-      count++;
-      if (!check(member, run)) return false;
-    }
-    if (others === VALID || count === value.size) return true;
-    for (const [name, member] of value) if (!byName.has(name) && !others(member, run)) return false;
-    return true;
-  };
   return (value, run) => {
     if (!isMap(value)) return true;
-    if (run.errors === null && byPattern.length === 0) return haveOwn(value, run);
-    run.steps -= value.size * byPattern.length;
+    run.steps -= (value.size >> 2) + value.size * byPattern.length;
     let isValid = true;
     for (const [name, member] of value) {
       const own = byName.get(name);
@@ -374,14 +271,17 @@ function membersCheck(
   };
 }
 
-function namesCheck(check: Check): Check {
-  return (value, run) =>
-    !isMap(value) ||
-    [...value.keys()].every((name) => quietly(check, name, run)) ||
-    wrong(run, 'has a member whose name is not allowed');
+function namesCheck(check: SchemaCheck): SchemaCheck {
+  return (value, run) => {
+    if (!isMap(value)) return true;
+    run.steps -= value.size >> 2;
+    for (const name of value.keys())
+      if (!quietly(check, name, run)) return wrong(run, 'has a member whose name is not allowed');
+    return true;
+  };
 }
 
-function requiredCheck(names: readonly string[]): Check {
+function requiredCheck(names: readonly string[]): SchemaCheck {
   return (value, run) => {
     if (!isMap(value)) return true;
     run.steps -= names.length >> 2;
@@ -395,7 +295,7 @@ function requiredCheck(names: readonly string[]): Check {
   };
 }
 
-function dependentCheck(entries: readonly (readonly [string, Check])[]): Check {
+function dependentCheck(entries: readonly (readonly [string, SchemaCheck])[]): SchemaCheck {
   return (value, run) => {
     if (!isMap(value)) return true;
     run.steps -= entries.length >> 2;
@@ -405,11 +305,13 @@ function dependentCheck(entries: readonly (readonly [string, Check])[]): Check {
   };
 }
 
-function allCheck(checks: readonly Check[]): Check {
+function allCheck(checks: readonly SchemaCheck[]): SchemaCheck {
+  const cost = checks.length >> 2;
   return (value, run) => {
+    run.steps -= cost;
     let isValid = true;
-    for (const check of checks) {
-      if (check(value, run)) continue;
+    for (let index = 0; index < checks.length; index++) {
+      if (checks[index]!(value, run)) continue;
       isValid = false;
       if (isDecided(run)) return false;
     }
@@ -417,9 +319,11 @@ function allCheck(checks: readonly Check[]): Check {
   };
 }
 
-function someCheck(checks: readonly Check[], isOne: boolean): Check {
+function someCheck(checks: readonly SchemaCheck[], isOne: boolean): SchemaCheck {
   const detail = `must match ${isOne ? 'exactly one schema of `oneOf`' : 'a schema of `anyOf`'}`;
+  const cost = checks.length >> 2;
   return (value, run) => {
+    run.steps -= cost;
     let count = 0;
     for (const check of checks) {
       if (!quietly(check, value, run)) continue;

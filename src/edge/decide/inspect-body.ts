@@ -30,7 +30,10 @@ function storeBody(context: RequestContext, body: InspectedRequestBody | null): 
   if (body === null) {
     // Not `unread`, which scores or blocks: behind a proxy that passes no bodies on, that would be every upload.
     const identified = identifiedOf(context);
-    context.identified = { ...identified, request: { ...identified.request, body: null } };
+    context.identified = {
+      ...identified,
+      request: { ...identified.request, body: null, bodyTruncated: true },
+    };
     context.isPartial = true;
     return null;
   }

@@ -1,5 +1,5 @@
 /** The outcome of a request, and the vocabularies of its fields. All of it is JSON-safe. */
-import type { BodyError } from '../../base/json-schema/validate.ts';
+import type { BodyError } from '../../base/json-schema/comparison.ts';
 import type {
   Action,
   ActionMode,

@@ -2,8 +2,9 @@
  * Bodies of requests that a gateway admits (semantics §15): their media type, their size, and their value by the schema of the
  * operation. In: an operation, the request with the octets of its body. Out: what is wrong, or nothing.
  */
+import type { BodyError } from '../../base/json-schema/comparison.ts';
 import { readValue } from '../../base/json-schema/read-value.ts';
-import { type BodyError, openProgram, type Validator } from '../../base/json-schema/validate.ts';
+import { openProgram, type Validator } from '../../base/json-schema/validate.ts';
 import { dfaMatches } from '../../base/regex/table.ts';
 import { VALIDATION_MODES, type ValidationMode } from '../../base/vocabulary/vocabulary.ts';
 import { BODY, BODY_CONTENT, NONE, PATTERN, VALIDATION } from '../plan/layout.ts';
@@ -106,11 +107,11 @@ export function findingOf(
   const leave = (reason: 'body_too_large' | 'body_uninspected'): BodyFinding | null =>
     uninspected === 'pass' ? null : { reason, blocks: uninspected === 'block', errors: [], types: [] };
   const body = bodyOf(request);
-  if (body === null || (body.length === 0 && request.bodyTruncated !== true))
+  if (body === null || (body.length === 0 && isWhole(request))) {
     // A proxy that passes no bodies on gives `null`, which is no mistake of the client.
-    return required && !announcesBody(request.headers)
-      ? refuse([{ pointer: '#', detail: 'is missing' }])
-      : null;
+    const isUnseen = body === null && (announcesBody(request.headers) || request.bodyTruncated === true);
+    return required && !isUnseen ? refuse([{ pointer: '#', detail: 'is missing' }]) : null;
+  }
   const found = contentOf(content, headerOf(request, 'content-type'));
   if (found === null) return refuse([], 'content_type');
   if (body === 'unread' || typeof request.bodyError === 'string') return leave('body_uninspected');
@@ -124,6 +125,11 @@ export function findingOf(
   return errors.length > 0 ? refuse(errors) : null;
 }
 
+/** Whether the octets of the body are all of it, decoded. */
+function isWhole({ bodyError, bodyTruncated }: Facts['request']): boolean {
+  return bodyTruncated !== true && typeof bodyError !== 'string';
+}
+
 /** A media type with its parameters (RFC 9110 §8.3.1). */
 const MEDIA_TYPE = /^([a-z0-9!#$%&'*+.^_`|~-]+\/[a-z0-9!#$%&'*+.^_`|~-]+)[ \t]*(;.*)?$/;
 const CHARSET = /;[ \t]*charset[ \t]*=[ \t]*"?([^";, \t]*)/g;
@@ -131,12 +137,19 @@ const CHARSET = /;[ \t]*charset[ \t]*=[ \t]*"?([^";, \t]*)/g;
 /** The entry that a media type matches, the most exact one first; `null`: none. JSON is UTF-8 alone (RFC 8259 §8.1). */
 function contentOf(content: readonly LoadedContent[], field: string | null): LoadedContent | null {
   const [, type = '', parameters = ''] = MEDIA_TYPE.exec(field?.trim().toLowerCase() ?? '') ?? [];
-  if (type === '') return null;
+  if (type === '' || isSeveral(parameters)) return null;
   const ranges = [type, `${type.slice(0, type.indexOf('/'))}/*`, '*/*'];
   const found = ranges.flatMap((range) => content.find((one) => one.type === range) ?? [])[0] ?? null;
   const charsets = [...parameters.matchAll(CHARSET)].map(([, charset]) => charset);
-  // A comma may begin a second field, which origins may read.
-  const isUtf8 = !parameters.includes(',') && charsets.every((one) => one === 'utf-8' || one === 'utf8');
+  const isUtf8 = charsets.every((one) => one === 'utf-8' || one === 'utf8');
   const isRead = found?.validator == null || isUtf8;
   return isRead ? found : null;
+}
+
+/** Whether parameters may go on with a second type, which origins may read: they have a comma outside of quotes. */
+function isSeveral(parameters: string): boolean {
+  if (!parameters.includes(',')) return false;
+  const parts = parameters.split('"');
+  const isQuoted = parts.length % 2 === 1 && !parameters.includes('\\');
+  return !isQuoted || parts.some((part, index) => index % 2 === 0 && part.includes(','));
 }

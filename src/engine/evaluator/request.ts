@@ -65,7 +65,10 @@ export interface EdgeRequest {
    * in the decision, and to signatures as REQBODY_ERROR.
    */
   readonly bodyError?: string | null | undefined;
-  /** `body` is the start of a longer body, of which a proxy passed no more on. Absent: it is as long as `bodyWanted` asks. */
+  /**
+   * `body` is the start of a longer body, of which a proxy passed no more on; if it is `null`, nothing of it. Absent: it is as long as
+   * `bodyWanted` asks.
+   */
   readonly bodyTruncated?: boolean | undefined;
   /** Milliseconds since the epoch. Absent: the evaluator's own clock. */
   readonly now?: number | undefined;
