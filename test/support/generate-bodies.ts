@@ -49,8 +49,9 @@ const TYPES = [
 ];
 
 const VALID = '{"a":1,"é/~":null}';
-/** What is not read whole. */
-const LONG = [`"${'x'.repeat(1_100)}"`, '['.repeat(40), `[1${'0'.repeat(1_022)}`];
+/** What is not read whole, most of it longer than the cap. */
+const OVER = `"${'x'.repeat(1_100)}"`;
+const LONG = [OVER, OVER, OVER, '['.repeat(40), `[1${'0'.repeat(1_022)}`];
 
 const TEXTS = [
   ...[VALID, VALID, VALID, ' {"é\\/~" : "x", "a": 1e2}\n', '{"a":1.5,"é/~":7}', '{"a":1}', '{}', '[]', '[1]'],
@@ -64,14 +65,14 @@ const TEXTS = [
     'NaN',
   ],
   ...['"\\ud800"', '[01]', '\ufeff{}'],
-  ...[...LONG, ...LONG, ...LONG],
 ];
 
 /** The body of a request with its media type, now and then one that is not read whole. */
 export function generateContent(random: Random): Partial<EdgeRequest> & { readonly type?: string } {
   if (random.chance(0.2)) return {};
-  const text = random.pick(TEXTS);
-  const body = random.pick<unknown>([text, text, new TextEncoder().encode(text), undefined, null, 7]);
+  const text = random.pick(random.chance(0.35) ? LONG : TEXTS);
+  const octets = new TextEncoder().encode(text);
+  const body = random.pick<unknown>([text, text, text, text, octets, octets, undefined, null, 7]);
   return {
     ...(random.chance(0.9) ? { type: random.pick(TYPES) } : {}),
     ...(body === undefined ? {} : { body: body as string }),
