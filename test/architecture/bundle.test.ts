@@ -24,7 +24,7 @@ const MOST_GZIPPED = 171_000;
  * registries, from 131,000 for gateways (operations, verdicts, answers, usage plans), and from 149,000 for quotas, client
  * certificates and schemas of bodies.
  */
-const MOST_OWN = 166_000;
+const MOST_OWN = 169_000;
 
 let bundle: Bundle;
 

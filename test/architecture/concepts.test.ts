@@ -68,6 +68,8 @@ const CONCEPTS: Readonly<Record<string, Concept>> = {
       'control/notices/notify.ts': 'notifies of changes of domains and keys',
       'control/notices/shapes.ts': 'an example of the document',
       'control/notices/watch.ts': 'notifies of these',
+      'control/registry/quota-levels.ts': 'notifies of quotas of consumers',
+      'control/registry/settle-keys.ts': 'notifies of keys that cannot be fetched',
       'control/traffic/uptime/judge-due.ts': 'notifies of these',
     },
   },

@@ -72,6 +72,7 @@ const PORTABLE = [
   'base/diagnostics',
   'base/text',
   'base/octets',
+  'base/json-schema',
   'base/regex',
   'base/addresses',
   'base/paths',

@@ -32,7 +32,9 @@ const OTHERS: Readonly<Record<string, string>> = {
   'cli/input/open-gateways.ts': 'an OpenAPI document is compared as a gateway',
   'control/accounts/entitlements.ts': 'a feature of plans that is for gateways alone',
   'control/accounts/tiers.ts': 'which types each tier sells',
+  'control/api/gateways/quota.ts': 'a quota of requests to gateways',
   'control/api/routes/gateways.ts': 'operations and documents of gateways',
+  'control/api/routes/rules-batch.ts': 'a quota that new gateways need',
   'control/api/routes/rules.ts':
     'HTML of error pages in a column of its own; the www record of a canonical redirect',
   'control/api/rules/read.ts': "the budget of addresses of drop rules; the country of a route's origin",
@@ -70,6 +72,11 @@ const OTHERS: Readonly<Record<string, string>> = {
   'rules/model/registry-references.ts': 'usage plans and token issuers that gateways name',
   'rules/model/tags.ts': 'the types whose rules tag requests, which conditions name',
   'workbench/importers/': 'translate rules of other products to the type that does the same',
+  'workbench/proofs/credentials.ts': 'gateways that take any body',
+  'workbench/proofs/lint/gateway-caches.ts': 'cache rules behind gateways',
+  'workbench/proofs/lint/gateways.ts': 'who may call the operations of gateways',
+  'workbench/proofs/lint/proved-rules.ts':
+    'captcha rules behind gateways, whose order is that of their base paths',
   'workbench/mutation/mutate.ts': 'a challenge of a fingerprint rule lets later ones of its phase act',
   'workbench/mutation/witness-test.ts':
     'what a test states for the rules of a witness: counts, origins, queries',

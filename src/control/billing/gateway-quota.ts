@@ -3,9 +3,11 @@
  * entitlements. Out: a notice at each level (`QUOTA_LEVELS`), once until the requests are below the level again, in all processes.
  * Edges serve requests over the quota; `api/gateways/quota.ts` refuses new gateways and consumers.
  */
+
+import { QUOTA_LEVELS } from '../notices/limits.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
-import { LEVEL_QUIET_MS, QUOTA_LEVELS } from './limits.ts';
+import { LEVEL_QUIET_MS } from './limits.ts';
 import { notifyGatewayQuota } from './notices.ts';
 import type { QuotaCheck } from './quota.ts';
 import { readGatewayMonth } from './quota-use.ts';

@@ -38,8 +38,6 @@ export const ACCOUNTS_AT_ONCE = 20;
 
 // Quotas of traffic and of gateway requests
 
-/** Percent of a traffic quota that are reported. Fixed by issue 13: near, and reached. */
-export const QUOTA_LEVELS = [80, 100] as const;
 /**
  * Milliseconds for which a level of a gateway quota is not notified of again: the requests of the last 30 days fall below a level and
  * reach it again within minutes.

@@ -6,10 +6,10 @@
  */
 import type { Entitlements } from '../accounts/entitlements.ts';
 import { resumeDomain, suspendDomain } from '../domains/suspensions.ts';
+import { QUOTA_LEVELS } from '../notices/limits.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
 import { SERVICE } from '../store/tables/accounts.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
-import { QUOTA_LEVELS } from './limits.ts';
 import { notifyQuota } from './notices.ts';
 import { percentOf, type QuotaUse, readQuotaUse } from './quota-use.ts';
 

@@ -106,3 +106,6 @@ export const CERTIFICATE_END_MS = 14 * 86_400_000;
 export const RENEWAL_LATE_MS = 2 * 86_400_000;
 /** Certificates that one look notifies of, at most; the next look takes the others. */
 export const CERTIFICATES_AT_ONCE = 100;
+
+/** Percent of a quota that are notified of: near, and reached. */
+export const QUOTA_LEVELS = [80, 100] as const;

@@ -8,7 +8,7 @@ import { registryNamesOf } from '../../engine/compiler/gateways.ts';
 import { type PeriodSpan, periodAt } from '../../engine/plan/quota-period.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
 import type { UsagePlan } from '../../rules/model/types.ts';
-import { QUOTA_LEVELS } from '../billing/limits.ts';
+import { QUOTA_LEVELS } from '../notices/limits.ts';
 import { usagePlanOf } from '../publishing/plan-registry.ts';
 import { findBlob } from '../publishing/revisions.ts';
 import type { ConsumerHead } from '../store/registry/consumers.ts';
