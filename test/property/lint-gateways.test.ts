@@ -158,7 +158,7 @@ function broken(ruleSet: RuleSet, claims: Claims, decision: Decision, method: un
   const { action, rule, gateway, matches, cache } = decision;
   const taking = takingOf(ruleSet, decision);
   const denied: string[] = [];
-  if (action === 'captcha' && rule?.type === 'record') denied.push(`captcha_on_gateway ${rule.id} captcha`);
+  if (action === 'challenge' && rule?.type === 'record') denied.push(`captcha_on_gateway ${rule.id} captcha`);
   for (const { type, id } of matches)
     if (type === 'cache' && cache !== null && cache?.mode !== 'bypass')
       denied.push(`uncached_rule ${id} mode`);

@@ -64,6 +64,8 @@ test('families return the same findings with the index as with a scan of all rul
       written: () => false,
       signatures: null,
       sources: {},
+      registry: null,
+      now: 0,
     };
     const find = (indexes: Pick<LintContext, 'paths' | 'hosts'>): readonly Finding[] =>
       [lintHosts, lintPaths, lintOriginDifferences].flatMap((family) => family({ ...context, ...indexes }));

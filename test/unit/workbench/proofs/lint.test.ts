@@ -426,6 +426,7 @@ describe('bots, old fields, cache', () => {
       written: (rule, field) => names[rule.id - 1] === field,
       place: (rule, field) => ({ file: 'edge.yaml', line: rule.id * 10, column: field.length }),
       path: (rule) => ['rules', rule.type, rule.id],
+      at: () => ({ file: 'edge.yaml', line: 1, column: 1 }),
     });
     expect(found.map(formatDiagnostic)).toEqual([
       'edge.yaml:10:1: warning: rules.captcha[1].record_id: is deprecated; write `record_ids: [2]`',

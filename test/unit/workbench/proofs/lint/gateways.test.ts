@@ -454,6 +454,7 @@ describe('cache rules', () => {
 
   test('the evaluator stores what the findings say', () => {
     const request = {
+      scheme: 'https',
       method: 'GET',
       host: 'example.com',
       target: '/v1/orders',
