@@ -10,6 +10,8 @@ export type SegmentKind = (typeof SEGMENT_KINDS)[number];
 
 /** Segments of a path that is generalized, at most: paths of APIs have some ten. */
 export const MAX_SEGMENTS = 32;
+/** Maximum length, in characters, of a path that is generalized: each request without an operation takes the time of it. */
+export const MAX_GENERALIZED = 2_048;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** A date, or a date with a time (RFC 3339 §5.6). */
@@ -18,8 +20,6 @@ const DATE = /^\d{4}-\d{2}-\d{2}(?:T[0-9:.,]{4,18}(?:Z|[+-]\d{2}:\d{2})?)?$/;
 const NUMBERED = /^[A-Za-z]{1,5}[-_]\d{3,}$/;
 /** Identifiers of the kind `cus_9s6XKzkNRiz8i3`. */
 const PREFIXED = /^[A-Za-z]{2,8}_[0-9A-Za-z]{8,}$/;
-/** Of an identifier without digits: `cus_NffrFeUfNVHibQ`. Words with an underscore have one case, or capitals at their beginnings. */
-const MIXED_CASE = /_[A-Za-z]*[A-Z]{2}[A-Za-z]*[a-z]/;
 const TOKEN = /^[0-9A-Za-z_~.=-]+$/;
 
 /** Characters of the longest segment that may be a word, such as `recommendations-for-visitors`. */
@@ -48,7 +48,7 @@ export function segmentKind(segment: string): SegmentKind | null {
   const isToken =
     NUMBERED.test(segment) ||
     isAddress(segment) ||
-    (PREFIXED.test(segment) && (digits > 0 || MIXED_CASE.test(segment))) ||
+    (PREFIXED.test(segment) && (digits > 0 || hasMixedCase(segment))) ||
     (TOKEN.test(segment) &&
       ((length >= LONG && digits >= DIGITS_OF_LONG) || (length >= SHORT && changes >= CHANGES_OF_SHORT)));
   return isToken ? 'token' : null;
@@ -78,6 +78,16 @@ function charactersOf(segment: string): Characters {
     before = now;
   }
   return { digits, hexadecimal, changes };
+}
+
+/**
+ * Whether a prefixed identifier without digits, such as `cus_NffrFeUfNVHibQ`, has two capitals and later a small letter. Words with an
+ * underscore have one case, or capitals at their beginnings.
+ */
+function hasMixedCase(segment: string): boolean {
+  const name = segment.slice(segment.indexOf('_') + 1);
+  const capitals = name.search(/[A-Z]{2}/);
+  return capitals >= 0 && /[a-z]/.test(name.slice(capitals + 2));
 }
 
 /** Whether a segment looks like an e-mail address; `@me` is a word of some APIs. */
@@ -124,10 +134,10 @@ function generalize(segment: string, index: number): string {
 
 /**
  * A canonical path with each obvious value replaced by its kind: `/orders/{integer}`. `null`: the path has braces, a `;` or too many
- * segments, and no template is made of it.
+ * segments, or is too long, and no template is made of it.
  */
 export function generalizePath(path: string): string | null {
-  if (/[{};]/.test(path)) return null;
+  if (path.length > MAX_GENERALIZED || /[{};]/.test(path)) return null;
   const segments = path.split('/');
   if (segments.length > MAX_SEGMENTS + 1) return null;
   return segments.map(generalize).join('/');
