@@ -214,7 +214,7 @@ function assignedValue({ value }: WrittenAction): string {
 
 /** The collection with state that a `setvar` writes; `null`: it writes to another. */
 function stateWritten(value: string): string | null {
-  return collectionOf(/^\s*!?\s*([a-z]+)[.:]/i.exec(value)?.[1] ?? '');
+  return collectionOf(/^\s*(?:!\s*)?([a-z]+)[.:]/i.exec(value)?.[1] ?? '');
 }
 
 /** Warns of rules that read state, all at once. */

@@ -192,23 +192,18 @@ function switchOptions(options: Options, [, on = '', off = '']: RegExpExecArray)
   };
 }
 
-const QUANTIFIER = /(?:([*+?])|\{(\d+)(,?)(\d*)\})([+?]?)/y;
+const QUANTIFIER = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})([+?]?)/y;
 
 /** Reads the quantifier after an atom. */
 function parseRepeats(parser: Parser, atom: PcreNode, { extended, ungreedy }: Options): PcreNode {
   if (take(parser, END_OF_QUOTE) !== null) parser.quoted = false;
   if (parser.quoted) return atom;
   while (take(parser, COMMENT) !== null || (extended && take(parser, IGNORED) !== null));
-  const start = parser.at;
   const found = take(parser, QUANTIFIER);
   if (found === null) return atom;
   const [written, sign, low = '', comma, high = '', mode] = found;
-  if (comma === '' && high !== '') {
-    parser.at = start;
-    return atom;
-  }
   const least = sign === undefined ? Number(low) : sign === '+' ? 1 : 0;
-  const bounded = comma === '' ? least : high === '' ? Number.POSITIVE_INFINITY : Number(high);
+  const bounded = comma === undefined ? least : high === '' ? Number.POSITIVE_INFINITY : Number(high);
   const most = sign === undefined ? bounded : sign === '?' ? 1 : Number.POSITIVE_INFINITY;
   if (least > most) return refuse(parser, `the numbers of the quantifier are out of order: \`${written}\``);
   if (least > MAX_REPEATS || (most > MAX_REPEATS && most !== Number.POSITIVE_INFINITY)) {
