@@ -3,6 +3,7 @@
  * wrong with it. Every program ends on every body: what cannot be bounded is refused by name, and `format` and the keywords of
  * contents are annotations, as the specification has it (Validation 2020-12 §7.2.1, §8).
  */
+import { isKeyword, KEYWORDS, REFUSED } from './keywords.ts';
 import {
   COUNT_KEYWORDS,
   type SchemaProgram,
@@ -18,10 +19,11 @@ import {
   type SchemaReferences,
 } from './references.ts';
 
-/** A program, or all problems of the schema. */
-export type CompiledSchema =
+/** A program, or all problems of the schema. `unknown`: places of keywords that JSON Schema does not have, and that have no effect. */
+export type CompiledSchema = { readonly unknown: readonly SchemaPath[] } & (
   | { readonly ok: true; readonly program: SchemaProgram }
-  | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
+  | { readonly ok: false; readonly problems: readonly SchemaProblem[] }
+);
 
 /** The number of a pattern, in ECMA-262 syntax, or why it has none. */
 export type PlacePattern = (source: string) => number | string;
@@ -32,6 +34,8 @@ export const MAX_SCHEMA_NODES = 4_000;
 export const MAX_SCHEMA_CHAIN = 32;
 /** Maximum number of problems that are reported. */
 const MAX_PROBLEMS = 20;
+/** Maximum number of unknown keywords that are reported. */
+const MAX_UNKNOWN = 100;
 
 /** The state of one compilation. */
 interface Compiling {
@@ -42,20 +46,23 @@ interface Compiling {
   readonly known: Map<string, number>;
   readonly paths: SchemaPath[];
   readonly problems: SchemaProblem[];
+  readonly unknown: SchemaPath[];
 }
 
 /** Compiles a schema. Never throws for its content. */
 export function compileSchema(schema: unknown, placePattern: PlacePattern): CompiledSchema {
   const references = createReferences(schema);
   const problems: SchemaProblem[] = [...references.problems];
-  const state: Compiling = { references, placePattern, nodes: [], known: new Map(), paths: [], problems };
+  const unknown: SchemaPath[] = [];
+  const tables = { nodes: [], known: new Map(), paths: [] };
+  const state: Compiling = { references, placePattern, ...tables, problems, unknown };
   if (problems.length === 0) {
     place(state, schema, []);
     if (problems.length === 0) checkChains(state);
   }
   return problems.length === 0
-    ? { ok: true, program: state.nodes }
-    : { ok: false, problems: problems.slice(0, MAX_PROBLEMS) };
+    ? { ok: true, program: state.nodes, unknown }
+    : { ok: false, problems: problems.slice(0, MAX_PROBLEMS), unknown };
 }
 
 function report(state: Compiling, path: SchemaPath, message: string, remedy?: string): void {
@@ -70,13 +77,8 @@ function place(state: Compiling, schema: unknown, path: SchemaPath): number {
   if (schema === true && path.length > 0) return -1;
   const number = state.nodes.length;
   if (number >= MAX_SCHEMA_NODES) {
-    if (number === MAX_SCHEMA_NODES)
-      report(
-        state,
-        path,
-        `is beyond the ${MAX_SCHEMA_NODES} schemas that a body may have`,
-        'leave parts of it out',
-      );
+    const message = `is beyond the ${MAX_SCHEMA_NODES} schemas that a body may have`;
+    report(state, path, message, 'leave parts of it out');
     return -1;
   }
   const steps: SchemaStep[] = [];
@@ -87,7 +89,7 @@ function place(state: Compiling, schema: unknown, path: SchemaPath): number {
   else if (!isObject(schema)) {
     if (schema !== true) report(state, path, 'must be a schema: an object, `true` or `false`');
   } else for (const keyword of KEYWORDS) steps.push(...stepsOf(state, { schema, path, keyword }));
-  if (isObject(schema)) refuseUnknown(state, schema, path);
+  if (isObject(schema)) checkNames(state, schema, path);
   return number;
 }
 
@@ -98,24 +100,6 @@ interface Found {
   readonly keyword: string;
 }
 
-/** Keywords that assert, in the order in which they are evaluated: what is cheap comes first. */
-const KEYWORDS: readonly string[] = [
-  ...['type', 'enum', 'const', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  ...COUNT_KEYWORDS,
-  ...['pattern', 'required', 'dependentRequired', 'items', 'contains', 'uniqueItems', 'properties'],
-  ...['propertyNames', 'dependentSchemas', '$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'if'],
-];
-
-/** Keywords that would assert, with the reason why they do not. */
-const REFUSED: Readonly<Record<string, string>> = {
-  unevaluatedProperties: 'write `additionalProperties` in each branch',
-  unevaluatedItems: 'write `items` in each branch',
-  $dynamicRef: 'write `$ref`',
-  $recursiveRef: 'write `$ref`',
-  additionalItems: 'write `items`, and `prefixItems` for the first ones',
-  dependencies: 'write `dependentRequired` or `dependentSchemas`',
-};
-
 /** Dialects that are read: 2020-12, and that of OpenAPI 3.1. */
 const DIALECTS: readonly string[] = [
   'https://json-schema.org/draft/2020-12/schema',
@@ -123,7 +107,10 @@ const DIALECTS: readonly string[] = [
   'https://spec.openapis.org/oas/3.1/dialect/2024-11-10',
 ];
 
-function refuseUnknown(state: Compiling, schema: Found['schema'], path: SchemaPath): void {
+/** Refuses keywords that are not evaluated and dialects that are not read, and collects unknown keywords. */
+function checkNames(state: Compiling, schema: Found['schema'], path: SchemaPath): void {
+  for (const name of Object.keys(schema))
+    if (!isKeyword(name) && state.unknown.length < MAX_UNKNOWN) state.unknown.push([...path, name]);
   for (const [keyword, remedy] of Object.entries(REFUSED))
     if (Object.hasOwn(schema, keyword))
       report(state, [...path, keyword], 'is a keyword that is not evaluated', remedy);

@@ -7,7 +7,7 @@ import { type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts
 import { compileSchema } from '../../base/json-schema/compile-schema.ts';
 import { isObject } from '../../base/text/json-object.ts';
 import { MAX_BODY_SCHEMA, MAX_BODY_TYPES, MAX_GATEWAY_SCHEMAS } from '../../base/vocabulary/limits.ts';
-import { createPatternJudge, isJsonType } from '../model/gateway/bodies.ts';
+import { createPatternJudge, isJsonType, misspeltKeyword } from '../model/gateway/bodies.ts';
 import { MEDIA_RANGE } from '../model/gateway/operations.ts';
 import { bundleSchema } from './bundle-schema.ts';
 import { type DocumentReading, followReferences } from './references.ts';
@@ -31,6 +31,7 @@ export function createBodyReader(reading: DocumentReading, version: string): Sch
     isOldDialect: version.startsWith('3.0.'),
     placePattern: createPatternJudge(),
     known: new Map(),
+    examined: new Set(),
     total: 0,
   };
   return { read: (value, path) => readBody(value, path, state) };
@@ -42,6 +43,8 @@ interface BodiesReading extends DocumentReading {
   readonly placePattern: ReturnType<typeof createPatternJudge>;
   /** Schemas by their JSON, and whether they compile. */
   readonly known: Map<string, boolean>;
+  /** Places of unknown keywords that are reported, or are no misspelling; at most `MAX_EXAMINED`. */
+  readonly examined: Set<string>;
   /** Characters of all of them. */
   total: number;
 }
@@ -89,7 +92,7 @@ function readSchema(
   if (!isObject(media) || !isObject(media['schema'])) return null;
   const { isOldDialect, report, root } = state;
   const at = [...path, 'schema'];
-  const { schema, problems, pathOf } = bundleSchema(
+  const { schema, problems, unknown, pathOf } = bundleSchema(
     { schema: media['schema'], path: at },
     { root, isOldDialect },
   );
@@ -101,6 +104,7 @@ function readSchema(
     } as const;
     report.add('warning', where, remedy === undefined ? problem : { ...problem, remedy });
   };
+  warnOfMisspelt(unknown, state);
   for (const { path: where, message } of problems) warn(where, message);
   if (problems.length > 0) return null;
   const text = JSON.stringify(schema);
@@ -124,4 +128,18 @@ function readSchema(
   }
   for (const problem of compiled.problems) warn(pathOf(problem.path), problem.message, problem.remedy);
   return null;
+}
+
+/** Maximum number of unknown keywords of a document that are compared with known ones. */
+const MAX_EXAMINED = 1_000;
+
+/** Warns of misspelt keywords, once each: several schemas may refer to the one that has it. */
+function warnOfMisspelt(unknown: readonly FieldPath[], { examined, report }: BodiesReading): void {
+  for (const path of unknown) {
+    const place = JSON.stringify(path);
+    if (examined.has(place) || examined.size >= MAX_EXAMINED) continue;
+    examined.add(place);
+    const problem = misspeltKeyword(String(path.at(-1)));
+    if (problem !== null) report.add('warning', path, problem);
+  }
 }

@@ -3,6 +3,7 @@
  * dialect of 3.0 (OpenAPI 3.0.4, "Schema Object") becomes JSON Schema 2020-12.
  */
 import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
+import { ANNOTATIONS, isKeyword } from '../../base/json-schema/keywords.ts';
 import { createReferences } from '../../base/json-schema/references.ts';
 import { isObject } from '../../base/text/json-object.ts';
 
@@ -11,6 +12,8 @@ export interface BundledSchema {
   readonly schema: Readonly<Record<string, unknown>>;
   /** References that lead nowhere, at their places in the document. */
   readonly problems: readonly { readonly path: FieldPath; readonly message: string }[];
+  /** Places in the document of unknown keywords, which the schema does not have. */
+  readonly unknown: readonly FieldPath[];
   /** The place in the document of a place in the schema. */
   pathOf(path: FieldPath): FieldPath;
 }
@@ -22,23 +25,6 @@ const MAX_DEFINITIONS = 1_000;
 const ONE = ['items', 'contains', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else'];
 const SEVERAL = ['prefixItems', 'allOf', 'anyOf', 'oneOf'];
 const NAMED = ['properties', 'patternProperties', 'dependentSchemas'];
-/** Keywords that assert nothing; definitions are taken where something refers to them. */
-const ANNOTATIONS = [
-  ...[
-    'title',
-    'description',
-    'default',
-    'example',
-    'examples',
-    'deprecated',
-    'readOnly',
-    'writeOnly',
-    'format',
-    'xml',
-  ],
-  ...['externalDocs', 'discriminator', '$comment', '$defs', 'definitions', 'nullable'],
-];
-
 interface Bundling {
   readonly isOldDialect: boolean;
   readonly references: ReturnType<typeof createReferences>;
@@ -46,6 +32,7 @@ interface Bundling {
   readonly names: Map<string, string>;
   readonly definitions: { readonly name: string; readonly schema: unknown; readonly path: FieldPath }[];
   readonly problems: { readonly path: FieldPath; readonly message: string }[];
+  readonly unknown: FieldPath[];
 }
 
 /** Bundles a schema with what it refers to in the document. */
@@ -54,7 +41,14 @@ export function bundleSchema(
   { root, isOldDialect }: { readonly root: unknown; readonly isOldDialect: boolean },
 ): BundledSchema {
   const references = createReferences(root);
-  const state: Bundling = { isOldDialect, references, names: new Map(), definitions: [], problems: [] };
+  const state: Bundling = {
+    isOldDialect,
+    references,
+    names: new Map(),
+    definitions: [],
+    problems: [],
+    unknown: [],
+  };
   const own = convert(schema, path, state) as Readonly<Record<string, unknown>>;
   const definitions: [string, unknown][] = [];
   // Definitions add further ones to the list.
@@ -63,6 +57,7 @@ export function bundleSchema(
   return {
     schema: definitions.length === 0 ? own : { ...own, $defs: Object.fromEntries(definitions) },
     problems: state.problems,
+    unknown: state.unknown,
     pathOf: ([first, name, ...rest]) => {
       const place = first === '$defs' ? places.get(String(name)) : undefined;
       if (place !== undefined) return [...place, ...rest];
@@ -78,7 +73,8 @@ function convert(schema: unknown, path: FieldPath, state: Bundling): unknown {
     // Its siblings have no effect in 3.0.
     return { $ref: referenceTo(schema['$ref'], path, state) };
   const fields = written.flatMap(([name, value]): [string, unknown][] => {
-    if (ANNOTATIONS.includes(name) || name.startsWith('x-')) return [];
+    if (!isKeyword(name)) state.unknown.push([...path, name]);
+    if (!isKeyword(name) || name.startsWith('x-') || ANNOTATIONS.includes(name)) return [];
     return [[name, converted(name, value, { path: [...path, name], state })]];
   });
   return state.isOldDialect

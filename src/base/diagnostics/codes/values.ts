@@ -159,6 +159,12 @@ export const VALUE_CODES = {
     meaning: 'the record leads to itself, so it would never be answered',
     remedy: 'write the name of the host that answers',
   },
+  schema_keyword: {
+    severity: 'warning',
+    meaning:
+      'a schema of a body has a keyword that JSON Schema does not have, near one that it has: a body may break the rule that was meant',
+    remedy: 'write the keyword that the message names, or a name with `x-` for an annotation',
+  },
   special_address: {
     severity: 'error',
     meaning:

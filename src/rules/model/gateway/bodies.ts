@@ -1,17 +1,48 @@
-/** Checks the schemas of bodies of a gateway: each compiles, and all together are within the bounds of a plan. */
+/**
+ * Bodies of requests to a gateway (semantics §15): how they are validated, and the check of their schemas. Each schema compiles, and
+ * all together are within the bounds of a plan.
+ */
+import { z } from 'zod';
 import { compileSchema, type PlacePattern } from '../../../base/json-schema/compile-schema.ts';
 import { rewritePattern } from '../../../base/json-schema/ecma-pattern.ts';
+import { EFFECTIVE_KEYWORDS } from '../../../base/json-schema/keywords.ts';
 import {
+  MAX_BODY_CAP_KB,
   MAX_BODY_SCHEMA,
   MAX_BODY_SCHEMA_DEPTH,
   MAX_GATEWAY_SCHEMAS,
   MAX_SCHEMA_PATTERNS,
   MAX_SCHEMA_TABLES,
 } from '../../../base/vocabulary/limits.ts';
+import { VALIDATION_MODES } from '../../../base/vocabulary/vocabulary.ts';
+import { integer } from '../fields.ts';
 import { crossCheck, type FormScope } from '../form.ts';
+import { nearest } from '../nearest.ts';
 import { schemaPatternOctets } from '../pattern.ts';
 import type { Problem } from '../report.ts';
 import type { GatewayOperation } from './operations.ts';
+
+/** The fields of `validation`. */
+export const VALIDATION_FIELDS = {
+  on_invalid: z
+    .enum(VALIDATION_MODES)
+    .default('block')
+    .describe(
+      'bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies',
+    )
+    .meta({ examples: ['log'] }),
+  on_uninspected: z
+    .enum(VALIDATION_MODES)
+    .default('block')
+    .describe(
+      'bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log',
+    )
+    .meta({ examples: ['pass'] }),
+  body_cap_kb: integer(1, MAX_BODY_CAP_KB)
+    .default(128)
+    .describe('size, in KiB, up to which bodies are read')
+    .meta({ examples: [64] }),
+};
 
 /** Whether bodies of a media type are JSON (RFC 8259 §11, RFC 6839 §3.1). */
 export function isJsonType(type: string): boolean {
@@ -37,6 +68,14 @@ export function createPatternJudge(): PlacePattern {
     known.set(source, typeof reason === 'string' ? reason : null);
     return typeof reason === 'string' ? reason : 0;
   };
+}
+
+/** The warning of an unknown keyword of a schema that is near one that is evaluated; `null`: it may be an annotation of a tool. */
+export function misspeltKeyword(name: string): Problem | null {
+  const near = nearest(name, EFFECTIVE_KEYWORDS);
+  if (near === null) return null;
+  const message = 'is not a keyword of JSON Schema and has no effect';
+  return { code: 'schema_keyword', message, found: null, remedy: `did you mean \`${near}\`?` };
 }
 
 /** The values that the check of bodies reads. */
@@ -94,6 +133,10 @@ function reportSchema(
   { scope, placePattern }: { readonly scope: FormScope; readonly placePattern: PlacePattern },
 ): void {
   const compiled = compileSchema(schema, placePattern);
+  for (const below of compiled.unknown) {
+    const problem = misspeltKeyword(String(below.at(-1)));
+    if (problem !== null) scope.warn([...path, ...below], problem);
+  }
   if (compiled.ok) return;
   for (const { path: below, message, remedy } of compiled.problems) {
     const problem = { code: 'body_schema', message, found: null } as const;

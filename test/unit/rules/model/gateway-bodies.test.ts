@@ -94,3 +94,35 @@ describe('a schema of a body', () => {
     ]);
   });
 });
+
+describe('a keyword that JSON Schema does not have', () => {
+  test.each([
+    [{ requierd: ['a'] }, 'requierd', 'required'],
+    [{ properties: { a: { minlength: 1 } } }, 'properties.a.minlength', 'minLength'],
+    [{ anyOf: [{ additionalPropertes: false }] }, 'anyOf[0].additionalPropertes', 'additionalProperties'],
+    [{ $defs: { a: { propertys: {} } }, $ref: '#/$defs/a' }, '["$defs"].a.propertys', 'properties'],
+    [{ oneof: [{}] }, 'oneof', 'oneOf'],
+    [{ ref: '#/$defs/a' }, 'ref', '$ref'],
+    [{ pattternProperties: {} }, 'pattternProperties', 'patternProperties'],
+  ])('has a warning at its place if it is near one that it has: %j', (schema, place, keyword) => {
+    const parsed = parse(json(schema));
+    expect(parsed.ok).toBe(true);
+    const [warning, ...others] = parsed.diagnostics;
+    expect(others).toEqual([]);
+    expect(warning).toMatchObject({ code: 'schema_keyword', severity: 'warning' });
+    expect(warning?.remedy).toBe(`did you mean \`${keyword}\`?`);
+    const start = place.startsWith('[') ? '' : '.';
+    expect(formatPath(warning!.path)).toBe(`${PLACE}.schema${start}${place}`);
+  });
+
+  test('has none if it is an annotation, an extension or near nothing', () => {
+    const annotations = {
+      ...{ $comment: '', title: '', description: '', default: 1, examples: [], example: 1, deprecated: true },
+      ...{ readOnly: true, writeOnly: true, format: 'date', contentEncoding: 'base64', contentSchema: {} },
+      ...{ discriminator: {}, xml: {}, externalDocs: {}, nullable: true, 'x-requierd': 1, 'x-minlength': 1 },
+      ...{ tsType: 'A', markdownDescription: '', titel: '', errorMessage: '', exmaples: [] },
+      properties: { requierd: {}, minlength: { const: { requierd: 1 } } },
+    };
+    expect(refusals(json(annotations))).toEqual([]);
+  });
+});

@@ -450,6 +450,20 @@ describe('a request body', () => {
     );
   });
 
+  test('has a warning for a misspelt keyword, once at its place in the document, and is compared without it', () => {
+    const misspelt = BODIES.replace('required: [', 'requierd: [').replace(
+      'type: string,',
+      "type: string, 'x-minlength': 1,",
+    );
+    const one = "{ $ref: '#/components/requestBodies/order' }";
+    const text = post(`${one}\n    put:\n      requestBody: ${one}`, misspelt);
+    expect(mistakes(text)).toBe(
+      'openapi.yaml:13:17: warning: components.schemas.Order.requierd: is not a keyword of JSON Schema and has no effect; did you mean `required`?',
+    );
+    expect(JSON.stringify(operations(text)[1]?.body)).not.toContain('requierd');
+    expect(operations(text)[1]?.body?.content[0]?.schema).toHaveProperty('$defs');
+  });
+
   test('of other types has types alone', () => {
     const [found] = operations(post(media('{ type: string }', 'text/csv')));
     expect(found?.body).toEqual({ content: [{ type: 'text/csv' }] });
