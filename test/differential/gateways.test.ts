@@ -88,8 +88,8 @@ function compareCase(seed: number, seen: Map<string, number>): void {
 /** What is wanted, with the names of the issuers. */
 function wantedIn(wanted: CredentialsWanted | null): object | null {
   if (wanted === null) return null;
-  const { apiKeySources, issuers, clients, require } = wanted;
-  return { apiKeySources, issuers: issuers.map(({ name }) => name), clients, require };
+  const { apiKeySources, issuers, clients, needsCertificate } = wanted;
+  return { apiKeySources, issuers: issuers.map(({ name }) => name), clients, needsCertificate };
 }
 
 /** `toEqual` tells the difference well and takes its time; it is asked only where there is one. */

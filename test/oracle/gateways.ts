@@ -450,6 +450,9 @@ export function wantedBy(rule: GatewayRule, facts: Facts, registry: NaiveRegistr
     source.in === 'header' ? { in: source.in, name: source.name.toLowerCase() } : { ...source },
   );
   const { mtls, require } = rule.auth;
+  const isOpen = require === 'none' || verdict.operation?.auth === 'none';
+  const isOnly = mtls !== undefined && (require === 'all' || kindsOf(rule).length === 1);
+  const needsCertificate = rule.action_mode === 'enforce' && isOnly && !isOpen;
   const clients = mtls === undefined ? null : { certificates: certificatesIn(mtls.ca_pem) };
-  return { apiKeySources: sources, issuers: [...(rule.auth.jwt?.issuers ?? [])], clients, require };
+  return { apiKeySources: sources, issuers: [...(rule.auth.jwt?.issuers ?? [])], clients, needsCertificate };
 }

@@ -93,7 +93,7 @@ export interface CredentialsWanted {
   }[];
   readonly issuers: readonly string[];
   readonly clients: { readonly certificates: readonly string[] } | null;
-  readonly require: 'any' | 'all' | 'none';
+  readonly needsCertificate: boolean;
 }
 
 /** What a matched rule did, or would have done. */

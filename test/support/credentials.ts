@@ -121,6 +121,6 @@ export function wantedOf(
     issuers: issuers as readonly RegisteredIssuer[],
     apiKeySources,
     clients,
-    require: 'any',
+    needsCertificate: false,
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { CredentialsWanted } from '../../engine/evaluator/gateways.ts';
 import type { RequestIdentity } from '../../engine/evaluator/request.ts';
-import { identifiedOf, type RequestContext, type StageResult } from './request-context.ts';
+import { type Incoming, identifiedOf, type RequestContext, type StageResult } from './request-context.ts';
 
 /** PERF: returns a promise only where the verifier does (`credentials/verify.ts`). */
 export function verifyCredentials(context: RequestContext): StageResult {
@@ -12,33 +12,35 @@ export function verifyCredentials(context: RequestContext): StageResult {
   const wanted = domain.evaluator.credentialsWanted(request);
   if (wanted === null) return null;
   const { services, startedAt, incoming } = context;
-  const facts = { now: startedAt, certificate: incoming.certificate };
+  const certificate = wanted.clients === null ? null : incoming.certificate;
+  const facts = { now: startedAt, certificate };
   const identity = services.credentials.verify(request, wanted, facts);
   return identity instanceof Promise
     ? identity.then((verified) => settle(context, wanted, verified))
     : settle(context, wanted, identity);
 }
 
-/** Stores the identity; 421 if it can be another one on another connection. */
+/**
+ * Stores the identity, or answers 421 where the gateway requires a client certificate and the connection did not ask for one: the
+ * handshake came before the gateway did. A client repeats the request on another connection (RFC 9110 §15.5.20).
+ */
 function settle(context: RequestContext, wanted: CredentialsWanted, identity: RequestIdentity): StageResult {
-  if (!needsConnection(context, wanted, identity)) return storeIdentity(context, identity);
-  context.incoming.renew!();
+  const { incoming } = context;
+  const { renew } = incoming;
+  if (renew === undefined || !wanted.needsCertificate || !lacksCertificate(incoming, identity))
+    return storeIdentity(context, identity);
+  renew();
   return context.page(421);
 }
 
-/**
- * Whether a request lacks the client certificate that its connection did not ask for: its handshake came before the gateway did. A
- * client repeats the request on another connection (RFC 9110 §15.5.20).
- */
-function needsConnection(
-  { incoming: { certificate, renew, visitor } }: RequestContext,
-  wanted: CredentialsWanted,
+/** Whether the client certificate is all that a request lacks, and another connection of its client asks for one. */
+function lacksCertificate(
+  { certificate, visitor }: Incoming,
   { consumer, failure }: RequestIdentity,
 ): boolean {
-  if (wanted.clients === null || renew === undefined || certificate !== null) return false;
-  // Without a server name no connection asks, and a proxy has its own certificate at most.
-  if (visitor.serverName === null || visitor.trusted) return false;
-  return failure === 'missing' ? wanted.require !== 'none' : consumer !== null && wanted.require === 'all';
+  // A connection without a server name never asks, and a proxy has its own certificate at most.
+  if (certificate !== null || visitor.serverName === null || visitor.trusted) return false;
+  return consumer !== null || failure === 'missing';
 }
 
 function storeIdentity(context: RequestContext, identity: RequestIdentity): null {

@@ -39,7 +39,8 @@ export interface CredentialsWanted {
   readonly issuers: readonly RegisteredIssuer[];
   /** Whose certificates of clients are taken; `null`: none is. */
   readonly clients: ClientAuthorities | null;
-  readonly require: AuthRequirement;
+  /** Whether the request is refused without a client certificate, whatever other credentials it has. */
+  readonly needsCertificate: boolean;
   readonly registry: OpenedRegistry;
 }
 
@@ -208,7 +209,7 @@ export function judgeRequest(loaded: LoadedPlan, gateway: LoadedGateway, facts: 
   const found = { operation, path, consumer: null, failure: null, missing: [], body: null };
   const reason = refusalOfUnknown(gateway, path, operation);
   if (reason !== null) return { ...found, reason };
-  const isOpen = gateway.require === 'none' || operation?.open === true;
+  const isOpen = isOpenTo(gateway, operation);
   const { consumer, failure } = consumerOf(loaded, { gateway, isOpen }, facts);
   if (failure !== null && !isOpen) return { ...found, reason: 'credentials', failure };
   const refused = consumer === null ? null : inactive(consumer, facts);
@@ -221,6 +222,19 @@ export function judgeRequest(loaded: LoadedPlan, gateway: LoadedGateway, facts: 
   if (!isAllowed(consumer!, operation)) return { ...known, reason: 'acl' };
   const missing = missingScopes(consumer!, operation, facts);
   return missing.length > 0 ? { ...known, reason: 'scopes', missing } : { ...known, reason: 'admitted' };
+}
+
+/** Whether a request needs no credentials. */
+function isOpenTo({ require: required }: LoadedGateway, operation: LoadedOperation | null): boolean {
+  return required === 'none' || operation?.open === true;
+}
+
+/** Whether the gateway, where it is enforced, refuses the request without a client certificate. */
+export function needsCertificate(gateway: LoadedGateway, facts: Facts): boolean {
+  const { clients, kinds, require: required } = gateway;
+  if (clients === null || (required !== 'all' && kinds.length > 1)) return false;
+  const path = operationsOf(gateway, facts);
+  return !isOpenTo(gateway, path === null ? null : operationIn(path, facts.request.method));
 }
 
 /** What is wrong with the body of a request that the gateway admits; `null`: nothing, or it does not ask. */

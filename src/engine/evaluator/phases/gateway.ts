@@ -23,6 +23,7 @@ import {
   judgeRequest,
   type LoadedGateway,
   loadGateway,
+  needsCertificate,
   refusalByOperation,
 } from '../gateways.ts';
 import { addRows, createSection } from '../header-changes.ts';
@@ -82,7 +83,13 @@ export function wantedCredentials(context: Context): CredentialsWanted | null {
   const own = gatewayAt(context, chosen);
   if (own.kinds.length === 0 || isAnsweredAnyway(own, context.facts)) return null;
   const issuers = own.issuers.flatMap((name) => registry.issuer(name) ?? []);
-  return { apiKeySources: own.sources, issuers, clients: own.clients, require: own.require, registry };
+  return {
+    apiKeySources: own.sources,
+    issuers,
+    clients: own.clients,
+    needsCertificate: !isDryRun(context, chosen) && needsCertificate(own, context.facts),
+    registry,
+  };
 }
 
 /** Whether a gateway of the host of the facts takes client certificates, on any of its paths. */
