@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { type ConnectionOptions, connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256Hex } from '../../src/base/platform/cryptography.ts';
+import { MAX_CLIENT_CERTIFICATES } from '../../src/edge/credentials/limits.ts';
 import { compileEdge } from '../../src/edge/middleware/node/edge-input.ts';
 import { createEdge } from '../../src/edge/middleware/node/index.ts';
 import { seal } from '../../src/engine/compiler/index.ts';
@@ -32,11 +33,15 @@ const keyOf = (name: string): string => `epk_${name}`.padEnd(47, 'x');
 const ROOT = makeClientAuthority('Root');
 const MIDDLE = makeClientAuthority('Middle', { issuer: ROOT });
 const OTHER = makeClientAuthority('Other');
+/** The same authority as MIDDLE, certified by another one. */
+const MIDDLE_OF_OTHER = makeClientAuthority('Middle', { issuer: OTHER, ofKey: MIDDLE });
 /** The certificates of clients by what is special about them. */
 const CLIENTS = {
   acme: [issueClient(ROOT, 'acme')],
   beta: [issueClient(ROOT, 'beta')],
   chain: [issueClient(MIDDLE, 'acme'), MIDDLE],
+  unordered: [issueClient(MIDDLE, 'acme'), OTHER, ROOT, MIDDLE],
+  crossed: [issueClient(MIDDLE, 'acme'), MIDDLE_OF_OTHER, MIDDLE],
   headless: [issueClient(MIDDLE, 'acme')],
   expired: [issueClient(ROOT, 'acme', { notAfter: Date.now() - HOUR })],
   early: [issueClient(ROOT, 'acme', { notBefore: Date.now() + HOUR })],
@@ -148,6 +153,9 @@ const KEYED = { key: keyOf('acme') };
 const MATRIX: readonly (readonly [name: string, path: string, sent: Sent, got: Got])[] = [
   ['a valid certificate', '/cert', { client: 'acme' }, { status: 200, consumer: 'acme' }],
   ['a valid chain', '/cert', { client: 'chain' }, { status: 200, consumer: 'acme' }],
+  ['a chain in another order', '/cert', { client: 'unordered' }, { status: 200, consumer: 'acme' }],
+  ['a cross-signed chain', '/cert', { client: 'crossed' }, { status: 200, consumer: 'acme' }],
+  ['the same at its other authority', '/other', { client: 'crossed' }, { status: 200, consumer: 'acme' }],
   ['a chain without its intermediate', '/cert', { client: 'headless' }, { status: 401 }],
   ['an expired certificate', '/cert', { client: 'expired' }, { status: 401 }],
   ['one that is not valid yet', '/cert', { client: 'early' }, { status: 401 }],
@@ -318,6 +326,43 @@ describe('a node', requires(OPENSSL_MISSING), () => {
     agent.destroy();
   });
 
+  /** What a connection gets from before the gateways, which was not asked for a certificate. */
+  const UNASKED: readonly (readonly [name: string, path: string, sent: Sent, got: Got])[] = [
+    ['a certificate is required', '/cert', {}, { status: 421 }],
+    ['a certificate is required beside a key', '/all', KEYED, { status: 421 }],
+    ['all: no credentials', '/all', {}, { status: 421 }],
+    ['all: an unknown key', '/all', { key: keyOf('nobody') }, { status: 401 }],
+    ['any: a key', '/any', KEYED, { status: 200, consumer: 'acme' }],
+    ['any: no credentials', '/any', {}, { status: 401 }],
+    ['none', '/none', {}, { status: 200 }],
+    ['no client certificates', '/key', {}, { status: 401 }],
+    ['an open operation', '/open/status', {}, { status: 200 }],
+    ['another operation', '/open/orders', {}, { status: 421 }],
+    ['dry_run', '/dry', {}, { status: 200 }],
+  ];
+  const LATER = [
+    ...GATEWAYS,
+    {
+      ...gateway('/open', { mtls: MTLS }),
+      host_includes: [HOST],
+      operations: [
+        { methods: ['GET'], path: '/status', auth: 'none' },
+        { methods: ['GET'], path: '/orders' },
+      ],
+    },
+    { ...gateway('/dry', { mtls: MTLS }), host_includes: [HOST], action_mode: 'dry_run' },
+  ];
+
+  test.each(UNASKED)('answers 421 on an older connection where %s', async (_name, path, sent, got) => {
+    setPlan([], '3');
+    const session = http2.connect(`https://127.0.0.1:${node.port}`, tlsOptions({ client: 'acme' }));
+    expect(await askOn(session, path)).toEqual({ status: 200 });
+    setPlan(LATER, '4');
+    expect(await askOn(session, path, sent)).toEqual(got);
+    session.destroy();
+    setPlan(GATEWAYS, 'a');
+  });
+
   test('takes requests in clear text and without a server name for ones without a certificate', async () => {
     const { ask } = await import('../support/ask.ts');
     expect((await ask(node.httpPort, '/cert', { from: null, headers: { host: HOST } })).status).toBe(401);
@@ -327,11 +372,19 @@ describe('a node', requires(OPENSSL_MISSING), () => {
     ).toBe(200);
   });
 
-  test('ends a handshake with more than 100 KB of certificates, and reads no certificate that issued none', async () => {
-    const many = [...CLIENTS.acme, ...Array.from({ length: 12 }, () => MIDDLE)];
-    const tls = { cert: many.map(({ pem }) => pem).join(''), key: many[0]!.keyPem };
-    // Those that have issued nothing here are no part of the path.
-    expect(await overHttp1(node.port, '/cert', { tls })).toEqual({ status: 200, consumer: 'acme' });
+  test('takes a certificate among many others, and ends a handshake with more than 100 KB of them', async () => {
+    const sentWith = (others: readonly Issued[]): Sent => ({
+      tls: {
+        cert: [...CLIENTS.acme, ...others].map(({ pem }) => pem).join(''),
+        key: CLIENTS.acme[0]!.keyPem,
+      },
+    });
+    const copies = Array.from({ length: 60 }, () => MIDDLE);
+    const others = Array.from({ length: MAX_CLIENT_CERTIFICATES }, (_, at) => makeClientAuthority(`${at}`));
+    const taken = { status: 200, consumer: 'acme' };
+    expect(await overHttp1(node.port, '/cert', sentWith(copies))).toEqual(taken);
+    expect(await overHttp1(node.port, '/cert', sentWith(others.slice(1)))).toEqual(taken);
+    expect(await overHttp1(node.port, '/cert', sentWith(others))).toEqual({ status: 401 });
     const big = issueClient(ROOT, 'acme', {
       extensions: [EXTENSIONS.purposes(CLIENT_AUTH), EXTENSIONS.names([0x82, 'a'.repeat(110_000)])],
     });

@@ -1,8 +1,8 @@
 /**
- * What the certificate of a TLS client proves (RFC 5280 §6). In: what a connection has sent, and what a gateway takes. Out: the
- * consumer, or why there is none. TLS has proved that the client has the key; whom the certificate is from is judged here, at each
- * request by the gateway's present authorities: neither a session that was resumed nor another gateway's authorities count.
- * Revocation lists are not read.
+ * What the certificate of a TLS client proves (RFC 5280 §6). In: the certificates that a connection has sent, and the authorities of a
+ * gateway. Out: the consumer, or the reason of the refusal. TLS has proved that the client has the key. A path from its certificate to
+ * an authority is searched among all certificates that it has sent, whatever their order (RFC 4158), at each request by the gateway's
+ * present authorities: neither a session that was resumed nor another gateway's authorities count. Revocation lists are not read.
  */
 import {
   type CertificateParts,
@@ -20,7 +20,7 @@ import type { OpenedRegistry } from '../../engine/plan/open-registry.ts';
 import { CERTIFICATE_VERIFIED, isFailure, refusedFor } from './identities.ts';
 import {
   MAX_CERTIFICATE_NAMES,
-  MAX_CLIENT_CHAIN,
+  MAX_CLIENT_CERTIFICATES,
   MAX_NAME_LENGTH,
   MAX_PATH_SIGNATURES,
   REFUSED_MS,
@@ -28,27 +28,44 @@ import {
 
 /** What a TLS client has sent. One object for each connection: what it proves is cached by it. */
 export interface ClientCertificate {
-  /** DER, the client's own first; empty: it was asked for one, and has sent none. */
+  /**
+   * DER, the client's own first, the others in any order; of more than `MAX_CLIENT_CERTIFICATES` one more than that. Empty: it was
+   * asked for one, and has sent none.
+   */
   readonly chain: readonly Uint8Array[];
 }
 
-/** A certificate as Node's `getPeerCertificate(true)` returns it; without one it is empty, or `null`. */
-export interface PeerCertificate {
-  readonly raw?: Uint8Array;
-  readonly issuerCertificate?: PeerCertificate;
+/** A certificate of Node's, whose link leads to the next one. */
+interface LinkedCertificate {
+  readonly raw?: Buffer;
+  readonly issuerCertificate?: LinkedCertificate | undefined;
 }
 
-/** What the client of a connection has sent that asked for a certificate. */
-export function certificateOf(peer: PeerCertificate | null): ClientCertificate {
-  const chain: Uint8Array[] = [];
-  let at: PeerCertificate | null | undefined = peer;
-  while (at?.raw !== undefined && chain.length <= MAX_CLIENT_CHAIN) {
-    chain.push(at.raw);
-    const issuer: PeerCertificate | undefined = at.issuerCertificate;
-    // A root's issuer is the root itself.
-    at = issuer === at ? null : issuer;
-  }
+/** The methods of Node's TLS sockets that return certificates of the client; without any they return an empty object, `null` or `undefined`. */
+export interface CertificateSocket {
+  getPeerCertificate(detailed: true): LinkedCertificate | null;
+  getPeerX509Certificate(): LinkedCertificate | undefined;
+}
+
+/** All certificates that the client of a connection has sent, where the connection asked for them. */
+export function certificateOf(socket: CertificateSocket): ClientCertificate {
+  const chain: Buffer[] = [];
+  // The first list is one path of them, to which Node adds certificates of the server's `ca`. The second one is what was sent, in its
+  // order. Node empties the list of the first call in the second one.
+  for (const first of [socket.getPeerCertificate(true), socket.getPeerX509Certificate()])
+    addLinked(chain, first);
   return { chain };
+}
+
+/** Adds the certificates from the first one on, each once, to at most one more than is read. */
+function addLinked(chain: Buffer[], first: LinkedCertificate | null | undefined): void {
+  let at = first;
+  while (at?.raw !== undefined && chain.length <= MAX_CLIENT_CERTIFICATES) {
+    const { raw, issuerCertificate } = at;
+    if (!chain.some((known) => known.equals(raw))) chain.push(raw);
+    // The issuer of a root is the root itself.
+    at = issuerCertificate === at ? null : issuerCertificate;
+  }
 }
 
 /** Whether the key of one certificate has signed another one; both are DER. False for octets that the platform does not read. */
@@ -66,9 +83,9 @@ interface PathCertificate {
   readonly parts: CertificateParts;
 }
 
-/** What is found of a connection's certificate for one set of authorities, and when it is true, milliseconds since the epoch. */
+/** The result of a search for one set of authorities, and the time in which it is true, milliseconds since the epoch. */
 interface PathVerdict {
-  /** Why there is no path to an authority; `null`: there is one. */
+  /** Why no path leads to an authority; `null`: one does. */
   readonly failure: IdentityFailure | null;
   readonly from: number;
   readonly until: number;
@@ -79,9 +96,9 @@ interface PathSearch {
   readonly anchors: readonly PathCertificate[];
   readonly others: readonly PathCertificate[];
   readonly now: number;
-  /** Signatures that may still be verified. */
+  /** Number of signatures that may still be verified. */
   left: number;
-  /** The most telling reason so far: that of the path which came nearest to an authority. */
+  /** The reason of the last path that came near an authority: one that has the name of its issuer. */
   failure: IdentityFailure;
 }
 
@@ -131,9 +148,9 @@ function readAnchor(base64: string): readonly PathCertificate[] {
   return der === null || parts === null ? [] : [{ der, parts }];
 }
 
-/** The certificates of a client, its own first; those behind it that cannot be read are no part of a path. */
+/** The certificates of a client, its own first; others that cannot be read are left out. */
 function readChain(ders: readonly Uint8Array[]): readonly PathCertificate[] | IdentityFailure {
-  if (ders.length > MAX_CLIENT_CHAIN) return 'too_long';
+  if (ders.length > MAX_CLIENT_CERTIFICATES) return 'too_long';
   const read = ders.map((der) => {
     const parts = readCertificate(der);
     return parts === null ? null : { der, parts };
@@ -170,7 +187,10 @@ function leafFailure(parts: CertificateParts): IdentityFailure | null {
   return isStrong(parts.key) ? null : 'wrong_algorithm';
 }
 
-/** The path from a client's certificate to an authority, depth first; `null`: there is none that is valid now. */
+/**
+ * The first valid path from a client's certificate to an authority, depth first; `null`: no path is valid at this time. Each step costs
+ * a signature, so `left` bounds the steps.
+ */
 function pathFrom(path: readonly PathCertificate[], search: PathSearch): readonly PathCertificate[] | null {
   const last = path.at(-1)!;
   const late = timeFailure(last.parts, search.now);
@@ -211,7 +231,7 @@ function issuerFailure(
   const { isAuthority, keyUsage, pathLength, purposes, key } = issuer.parts;
   if (!isAuthority || (keyUsage !== null && (keyUsage & KEY_USAGE.keyCertSign) === 0)) return 'wrong_issuer';
   if (purposes !== null && !purposes.includes(CLIENT_AUTH)) return 'wrong_issuer';
-  // The client's own certificate is none of those that `pathLength` counts, and one that names itself is not (§6.1.4 l).
+  // `pathLength` counts intermediate certificates that another subject has issued (RFC 5280 §6.1.4 l).
   const between = path.slice(1).filter(({ parts }) => parts.subject !== parts.issuer).length;
   if (between > pathLength || hasUnknownLimits(issuer.parts) || !isStrong(key)) return 'wrong_issuer';
   if (!SIGNATURES.has(last.parts.signedWith)) return 'wrong_algorithm';

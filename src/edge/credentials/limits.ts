@@ -26,13 +26,13 @@ export const TOKEN_OVERHEAD = 1_024;
 /** Number of refused tokens that are cached, 200 octets each, apart from verified ones: a flood of them evicts none of those. */
 export const MAX_REFUSED = 4_096;
 /**
- * Certificates of a client and its issuers at most. Public authorities have one intermediate certificate, companies up to three; TLS
- * takes 100 KB of them (OpenSSL, SSL_CTX_set_max_cert_list).
+ * Maximum number of different certificates that a client may send. A path has one intermediate certificate of a public authority, up to
+ * three of a company; some clients send a bundle of several paths. TLS takes 100 KB of them (OpenSSL, SSL_CTX_set_max_cert_list).
  */
-export const MAX_CLIENT_CHAIN = 10;
-/** Signatures verified at most in search of a path: a chain in order takes as many as it has certificates. */
+export const MAX_CLIENT_CERTIFICATES = 32;
+/** Maximum number of signatures verified in the search of a path: one for each certificate of a path, and of each one that ends elsewhere. */
 export const MAX_PATH_SIGNATURES = 16;
-/** Names of a certificate that are looked up among the consumers, at most. */
+/** Maximum number of names in a certificate, each of which is searched among the consumers. */
 export const MAX_CERTIFICATE_NAMES = 32;
-/** Characters of such a name at most: consumers have none with more. */
+/** Maximum length of such a name in characters, which is that of a consumer's. */
 export const MAX_NAME_LENGTH = 256;

@@ -283,10 +283,7 @@ export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acce
       // The certificate was chosen by the name in the ClientHello, which must be the name that TLS itself has read.
       if (arrival === undefined || !isAsRead(socket, arrival.serverName)) return void socket.destroy();
       const front = socket.alpnProtocol === 'h2' ? http2 : http1;
-      front.take(
-        socket,
-        isAsked ? { ...arrival, certificate: certificateOf(socket.getPeerCertificate(true)) } : arrival,
-      );
+      front.take(socket, isAsked ? { ...arrival, certificate: certificateOf(socket) } : arrival);
     },
   });
 

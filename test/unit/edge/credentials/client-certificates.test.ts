@@ -7,7 +7,8 @@ import {
 } from '../../../../src/edge/credentials/client-certificates.ts';
 import {
   MAX_CERTIFICATE_NAMES,
-  MAX_CLIENT_CHAIN,
+  MAX_CLIENT_CERTIFICATES,
+  MAX_PATH_SIGNATURES,
   REFUSED_MS,
 } from '../../../../src/edge/credentials/limits.ts';
 import { createCredentialVerifier } from '../../../../src/edge/credentials/verify.ts';
@@ -109,6 +110,56 @@ describe('a valid certificate', () => {
   });
 });
 
+describe('a path', () => {
+  const other = makeClientAuthority('Other');
+  const byOther = makeClientAuthority('Middle', { issuer: other, ofKey: MIDDLE });
+  const expired = makeClientAuthority('Middle', { issuer: ROOT, ofKey: MIDDLE, notAfter: NOW - HOUR });
+  const rootByOther = makeClientAuthority('Root', { issuer: other, ofKey: ROOT });
+  const otherByRoot = makeClientAuthority('Other', { issuer: ROOT, ofKey: other });
+  const leaf = issueClient(MIDDLE, 'shop');
+
+  test.each([
+    ['another authority certifies its issuer, too', [leaf, byOther, MIDDLE], [ROOT]],
+    ['the issuer has an expired certificate before the valid one', [leaf, expired, MIDDLE], [ROOT]],
+    ['a root is cross-signed by the listed authority', [leaf, MIDDLE, ROOT, rootByOther], [other]],
+    ['two roots certify each other', [leaf, otherByRoot, rootByOther, ROOT, MIDDLE], [other]],
+    ['the leaf comes again', [leaf, leaf, MIDDLE], [ROOT]],
+  ])('is found where %s', (_, chain, authorities) => {
+    expect(judge(chain, { authorities })).toEqual(named('shop'));
+  });
+
+  test('is found among as many certificates as a client may send', () => {
+    const many = Array.from({ length: MAX_CLIENT_CERTIFICATES - 2 }, (_, at) =>
+      makeClientAuthority(`R${at}`),
+    );
+    expect(judge([leaf, ...many, MIDDLE])).toEqual(named('shop'));
+  });
+
+  test.each([
+    [
+      'of the name of its issuer',
+      (issuer: Issued | null) => makeClientAuthority('Middle', issuer ? { issuer } : {}),
+    ],
+    [
+      'that all certify its issuer',
+      (issuer: Issued | null) =>
+        makeClientAuthority('Middle', { ofKey: MIDDLE, ...(issuer ? { issuer } : {}) }),
+    ],
+  ])('takes a bounded number of signatures among certificates %s', (_, make) => {
+    const many = Array.from({ length: MAX_CLIENT_CERTIFICATES - 1 }, (_unused, at) =>
+      make(at % 2 === 0 ? MIDDLE : null),
+    );
+    let verified = 0;
+    const verify = createCertificateVerifier((...pair) => {
+      verified += 1;
+      return isSignedBy(...pair);
+    });
+    const wanted = { clients: authoritiesOf(ROOT), registry: REGISTRY };
+    expect(verify(sent(leaf, ...many), wanted, NOW).consumer).toBeNull();
+    expect(verified).toBe(MAX_PATH_SIGNATURES);
+  });
+});
+
 describe('a refused certificate', () => {
   const limited = makeClientAuthority('Limited', {
     issuer: ROOT,
@@ -181,7 +232,7 @@ describe('a refused certificate', () => {
     [
       'with a chain that is too long',
       'too_long',
-      [issueClient(ROOT, 'shop'), ...Array.from({ length: MAX_CLIENT_CHAIN }, () => STRANGER)],
+      [issueClient(ROOT, 'shop'), ...Array.from({ length: MAX_CLIENT_CERTIFICATES }, () => STRANGER)],
     ],
   ];
   test.each(cases)('%s fails as `%s`', (_, failure, chain) => {
