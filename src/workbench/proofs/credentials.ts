@@ -12,7 +12,7 @@ import type { RequestIdentity } from '../../engine/evaluator/request.ts';
 import type { IdentityWords, NamedEntries } from '../../rules/model/invariant-identity.ts';
 import { NO_CONSUMER } from '../../rules/model/invariant-identity.ts';
 import type { Registry } from '../../rules/model/registry/registry.ts';
-import type { Consumer, GatewayRule, Rule, RuleSet } from '../../rules/model/types.ts';
+import type { Consumer, GatewayRule, Rule, RuleSet, UsagePlan } from '../../rules/model/types.ts';
 import type { GatewayCell } from './gateway-cells.ts';
 
 /** Credentials of a request. */
@@ -86,10 +86,11 @@ export function credentialsFor(
   const distinct = new Map<string, Consumer>();
   for (const consumer of registry.consumers) {
     if (!consumer.enabled || !isNamed(consumer.username, consumers)) continue;
-    const plan = consumer.usage_plan ?? gateway?.default_plan ?? '';
+    const isLimited =
+      gateway !== null && isCounted(gateway, registry, { consumer, scopes: [], verified: null });
     const kind = JSON.stringify([
       ...[consumer.acl.length > 0, consumer.acl.filter((entry) => names.has(entry))],
-      ...[scopes.filter((scope) => consumer.scopes.includes(scope)), isLimited(registry, plan)],
+      ...[scopes.filter((scope) => consumer.scopes.includes(scope)), isLimited],
     ]);
     if (!distinct.has(kind)) distinct.set(kind, consumer);
   }
@@ -209,13 +210,14 @@ function isOpen({ auth }: GatewayRule, { operation }: GatewayCell): boolean {
   return auth.require === 'none' || operation?.auth === 'none';
 }
 
-/** Whether a usage plan may refuse requests with these credentials. */
+/** Whether a usage plan may refuse requests with these credentials. A quota counts consumers alone, a throttle addresses, too. */
 export function isCounted(gateway: GatewayRule, registry: Registry, { consumer }: Credentials): boolean {
-  return isLimited(registry, consumer?.usage_plan ?? gateway.default_plan ?? '');
+  const plan = planNamed(registry, consumer?.usage_plan ?? gateway.default_plan ?? '');
+  return plan !== undefined && (plan.throttle !== null || (consumer !== null && plan.quota !== null));
 }
 
-function isLimited({ usage_plans }: Registry, name: string): boolean {
-  return usage_plans.some((plan) => plan.name === name && (plan.throttle !== null || plan.quota !== null));
+function planNamed({ usage_plans }: Registry, name: string): UsagePlan | undefined {
+  return usage_plans.find((plan) => plan.name === name);
 }
 
 /** Whether a gateway that admits requests of a cell may refuse them by their bodies. */

@@ -312,6 +312,17 @@ describe('consumer', () => {
       );
   });
 
+  test('is what a quota counts: without one a request is refused by a throttle alone', () => {
+    const open = { ...API, operations: [], auth: { ...API.auth, require: 'none' } };
+    const anonymous = { when: { path: V1, consumer: 'none' }, never: 'respond' };
+    expect(summaryOf([{ ...open, default_plan: 'counted' }], anonymous)).toBe('proved');
+    expect(summaryOf([{ ...open, default_plan: 'slow' }], anonymous)).toMatch(
+      /: respond by gateway\/1, once its limit is exceeded$/,
+    );
+    const acme = { when: { path: V1, consumer: 'acme' }, never: 'respond' };
+    expect(summaryOf([{ ...open, default_plan: 'counted' }], acme)).toMatch(/once its limit is exceeded$/);
+  });
+
   test('may have a body that its operation does not take', () => {
     const content = [{ type: 'application/json', schema: { type: 'object' } }];
     const operations = [{ methods: ['POST'], path: '/orders', body: { required: true, content } }];
