@@ -111,7 +111,7 @@ export function questionsAnswered(
 }
 
 /** Requests that a gateway takes, with credentials for which the verdict on their cell is as asked. */
-function questionsIn(
+export function questionsIn(
   placed: GatewaySpace,
   gateway: PlacedGateway,
   situation: Situation,

@@ -165,7 +165,7 @@ export const LINT_CODES = {
   shared_response: {
     severity: null,
     meaning:
-      'the cache rule has `mode: force` and acts on requests of a gateway that requires credentials, so consumers get responses to others. As information: it acts on such requests alone',
+      'the cache rule has `mode: force` and stores responses to consumers that a gateway admits, and its key lacks their credentials, so consumers get responses to others. As information: it acts on such requests alone',
     remedy: 'exclude the base path of the gateway, unless its responses are the same for every consumer',
   },
   suffix_exclude: {

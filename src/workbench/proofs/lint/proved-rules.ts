@@ -190,7 +190,7 @@ function findingOf(rule: Rule, other: string, witness: Witness): Finding {
 }
 
 /** A request that reaches the earlier rule, and that the later one matches too. */
-export function sharedRequest(
+function sharedRequest(
   around: SubjectSpace,
   { earlier, later }: { readonly earlier: SubjectRule; readonly later: SubjectRule },
   total: StepBudget,

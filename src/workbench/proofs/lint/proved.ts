@@ -36,10 +36,8 @@ const MAX_ENTRIES_STEPS = 1_000_000;
 const MAX_COVERING = 24;
 
 /** Everything that is proved about enabled rules. `found`: what is known already is not reported again. */
-export function lintProved(
-  { ruleSet, enabled, sources }: LintContext,
-  found: readonly Finding[],
-): readonly Finding[] {
+export function lintProved(lint: LintContext, found: readonly Finding[]): readonly Finding[] {
+  const { ruleSet, enabled, sources } = lint;
   if (!knowsLists(ruleSet, sources)) return [];
   if (enabled.length === 0 || !ruleSet.records.some(({ proxied }) => proxied)) return [];
   const subject = compileSubject(ruleSet, sources);
@@ -57,7 +55,7 @@ export function lintProved(
     ...lintReach(context, reaches),
     ...lintUnions(context),
     ...lintConflicts(context, reaches),
-    ...lintGatewayCaches(context, reaches),
+    ...lintGatewayCaches(lint, context, reaches),
   ];
 }
 

@@ -425,9 +425,70 @@ describe('cache rules', () => {
       { mode: 'force', edge_ttl_sec: 60, path_includes: ['/v2/*'] },
       [],
     ],
-    ['a forced rule beside an open operation', open, { mode: 'force', edge_ttl_sec: 60 }, []],
+    [
+      'a forced rule that also acts on an open operation',
+      open,
+      { mode: 'force', edge_ttl_sec: 60 },
+      warned('warning', 'shared_response'),
+    ],
+    [
+      'a forced rule of open operations alone',
+      { operations: [{ ...LIST, auth: 'none' }] },
+      { mode: 'force', edge_ttl_sec: 60 },
+      [],
+    ],
+    [
+      'a forced rule of paths that no operation has',
+      {},
+      { mode: 'force', edge_ttl_sec: 60, path_includes: ['/v1/reports/*'] },
+      [],
+    ],
+    [
+      'a forced rule of paths that no operation has, where the gateway admits them',
+      { on_unknown_operation: 'log' },
+      { mode: 'force', edge_ttl_sec: 60, path_includes: ['/v1/reports/*'] },
+      warned('info', 'shared_response'),
+    ],
+    [
+      'a forced rule of operations whose responses are not stored',
+      { operations: [{ ...LIST, methods: ['POST'] }] },
+      { mode: 'force', edge_ttl_sec: 60 },
+      [],
+    ],
+    [
+      'a forced rule where every key is in `Authorization`',
+      { auth: { api_key: { sources: [{ in: 'header', name: 'authorization' }] } } },
+      { mode: 'force', edge_ttl_sec: 60 },
+      [],
+    ],
+    [
+      'a forced rule where keys are in a query parameter of the cache key',
+      { auth: { api_key: { sources: [{ in: 'query', name: 'key' }] } } },
+      { mode: 'force', edge_ttl_sec: 60 },
+      [],
+    ],
+    [
+      'a forced rule where keys are in another query parameter',
+      { auth: { api_key: { sources: [{ in: 'query', name: 'key' }] } } },
+      { mode: 'force', edge_ttl_sec: 60, query_mode: 'include', query_params: ['page'] },
+      warned('info', 'shared_response'),
+    ],
+    [
+      'a forced rule where a second credential is in `Authorization`',
+      {
+        auth: {
+          require: 'all',
+          api_key: { sources: [{ in: 'header', name: 'X-Api-Key' }] },
+          jwt: { issuers: ['login'] },
+        },
+      },
+      { mode: 'force', edge_ttl_sec: 60 },
+      [],
+    ],
   ])('%s', (_, fields, rule, expected) => {
-    const found = lintRuleSet(ruleSetOf([gateway(fields), cache(rule)]), undefined, { now: NOW });
+    const registry = { consumers: [ACME], ...('auth' in fields ? { token_issuers: [LOGIN] } : {}) };
+    const rules = ruleSetOf([gateway(fields), cache(rule)], registry);
+    const found = lintRuleSet(rules, undefined, { now: NOW }).filter(({ path }) => path[0] === 'rules');
     expect(found.map(({ severity, path, code }) => `${severity} ${formatPath(path)} ${code}`)).toEqual(
       expected,
     );
@@ -439,6 +500,19 @@ describe('cache rules', () => {
   ])('an open gateway %s', (_, fields, expected) => {
     const other = gateway({ auth: { require: 'none' }, ...fields });
     expect(codes(ruleSetOf([gateway(), cache({}), other]))).toEqual(expected);
+  });
+
+  test('a forced rule where no consumer may call shares nothing', () => {
+    const rules = [gateway(), cache({ mode: 'force', edge_ttl_sec: 60 })];
+    const shares = (consumer: Fields): boolean =>
+      codes(ruleSetOf(rules, { consumers: [{ ...ACME, ...consumer }] })).includes(
+        'rules[1].mode shared_response',
+      );
+    expect([{}, { acl: ['list'] }].map(shares)).toEqual([true, true]);
+    const closed = [{ acl: ['other'] }, { enabled: false }, { expires_at: PAST }, { keys: [] }];
+    expect(closed.map(shares)).toEqual([false, false, false, false]);
+    const fragment = { ...ruleSetOf(rules), registry: undefined } as unknown as RuleSet;
+    expect(codes(fragment, { partial: true })).toEqual(['rules[1].mode shared_response']);
   });
 
   test('a forced rule behind another cache rule shares nothing of its own', () => {
