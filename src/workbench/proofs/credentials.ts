@@ -14,6 +14,7 @@ import { NO_CONSUMER } from '../../rules/model/invariant-identity.ts';
 import type { Registry } from '../../rules/model/registry/registry.ts';
 import type { Consumer, GatewayRule, Rule, RuleSet, UsagePlan } from '../../rules/model/types.ts';
 import type { GatewayCell } from './gateway-cells.ts';
+import { type IssuedCredentials, issuedTo, type RegisteredGateway } from './issued-credentials.ts';
 
 /** Credentials of a request. */
 export interface Credentials {
@@ -23,6 +24,8 @@ export interface Credentials {
   readonly scopes: readonly string[];
   /** The kinds that are valid; `null`: all that the gateway takes. */
   readonly verified: readonly CredentialKind[] | null;
+  /** Who has issued them, where gateways of two rule sets are compared. */
+  readonly issued?: IssuedCredentials;
 }
 
 /** What distinguishes credentials. */
@@ -129,7 +132,7 @@ export function isAdmitted(gateway: GatewayRule, cell: GatewayCell, credentials:
   if (kind !== 'operation' && gateway.on_unknown_operation === 'block') return false;
   if (isOpen(gateway, cell)) return true;
   const { consumer, scopes, verified } = credentials;
-  if (consumer === null || !hasKinds(gateway, verified)) return false;
+  if (consumer?.enabled !== true || !hasKinds(gateway, verified)) return false;
   const names = operation === null ? [] : [operation.operation_id, ...(operation.tags ?? [])];
   const isListed = names.some((name) => name !== undefined && consumer.acl.includes(name));
   if (consumer.acl.length > 0 && !isListed) return false;
@@ -160,49 +163,73 @@ function hasKinds(gateway: GatewayRule, verified: Credentials['verified']): bool
   return gateway.auth.require === 'all' ? kinds.every(isValid) : kinds.some(isValid);
 }
 
+/** Credentials of the consumers that a gateway distinguishes, with no scopes of tokens. */
+export type IssuedTo = readonly { readonly consumer: Consumer; readonly issued: IssuedCredentials }[];
+
 /**
- * Credentials that the gateway admits to a cell, so few that it admits no fewer: of each consumer that it or another domain
- * distinguishes, with each kind that is enough, and the scopes of the operation. None at all if that is enough.
+ * Credentials of each consumer that a gateway or those of another domain distinguish. Consumers that nothing distinguishes have
+ * credentials that are read alike.
  */
-export function leastCredentials(
+export function issuedBy(
   { registry, scopes, names }: CredentialWorld,
-  { gateway, other }: { readonly gateway: GatewayRule; readonly other: Registry },
-  cell: GatewayCell,
-): readonly Credentials[] {
-  const none: Credentials = { consumer: null, scopes: [], verified: null };
-  if (isAdmitted(gateway, cell, none)) return [none];
-  const kinds = kindsOf(gateway);
-  const ways = gateway.auth.require === 'all' ? [kinds] : kinds.map((kind) => [kind]);
-  const distinct = new Map<string, Consumer>();
-  const distinction = (consumer: Consumer | undefined): unknown =>
+  gateway: GatewayRule,
+  others: readonly RegisteredGateway[],
+): IssuedTo {
+  const own = { gateway, registry };
+  const distinction = (consumer: Consumer | null): unknown =>
     consumer?.enabled === true && [
       ...[consumer.acl.length > 0, consumer.acl.filter((entry) => names.has(entry))],
       scopes.filter((scope) => consumer.scopes.includes(scope)),
     ];
-  const others = new Map(other.consumers.map((consumer) => [consumer.username, consumer]));
+  const distinct = new Map<string, IssuedTo>();
   for (const consumer of registry.consumers) {
     if (!consumer.enabled) continue;
-    const kind = JSON.stringify([distinction(consumer), distinction(others.get(consumer.username))]);
-    if (!distinct.has(kind)) distinct.set(kind, consumer);
+    const issued = issuedTo(consumer, own, others);
+    const kind = JSON.stringify([
+      distinction(consumer),
+      issued.map(({ verified, readings }) => [
+        verified,
+        ...[...readings.values()].map(
+          (one) => one && [one.verified, one.hasScopes, distinction(one.consumer)],
+        ),
+      ]),
+    ]);
+    if (!distinct.has(kind))
+      distinct.set(
+        kind,
+        issued.map((one) => ({ consumer, issued: one })),
+      );
   }
-  const needed = cell.operation?.scopes ?? [];
-  return [...distinct.values()].flatMap((consumer) =>
-    ways
-      .map((verified): Credentials => {
-        const missing = needed.filter((scope) => !consumer.scopes.includes(scope));
-        return { consumer, scopes: verified.includes('jwt') ? missing : [], verified };
-      })
-      .filter((credentials) => isAdmitted(gateway, cell, credentials)),
-  );
+  return [...distinct.values()].flat();
 }
 
-/** Credentials as a gateway of another domain reads them: kinds that it does not take, and consumers that it lacks, do not count. */
-export function readBy(gateway: GatewayRule, registry: Registry, credentials: Credentials): Credentials {
-  const taken = kindsOf(gateway).filter((kind) => credentials.verified?.includes(kind) !== false);
-  const { consumer: given } = credentials;
-  const own = registry.consumers.find(({ username, enabled }) => enabled && username === given?.username);
-  if (own === undefined || taken.length === 0) return { consumer: null, scopes: [], verified: null };
-  return { consumer: own, scopes: taken.includes('jwt') ? credentials.scopes : [], verified: taken };
+/** Credentials that the gateway admits to a cell, so few that it admits no fewer: none at all if that is enough. */
+export function leastCredentials(
+  gateway: GatewayRule,
+  cell: GatewayCell,
+  issuedTo: IssuedTo,
+): readonly Credentials[] {
+  if (isAdmitted(gateway, cell, NONE)) return [NONE];
+  const needed = cell.operation?.scopes ?? [];
+  return issuedTo
+    .map(({ consumer, issued }): Credentials => {
+      const { verified } = issued;
+      const missing = needed.filter((scope) => !consumer.scopes.includes(scope));
+      return { consumer, scopes: verified.includes('jwt') ? missing : [], verified, issued };
+    })
+    .filter((credentials) => isAdmitted(gateway, cell, credentials));
+}
+
+/** Credentials of a request that has none. */
+export const NONE: Credentials = { consumer: null, scopes: [], verified: null };
+
+/** Credentials as a gateway of another domain reads them; `null`: not known. */
+export function readBy(gateway: GatewayRule, { issued, scopes }: Credentials): Credentials | null {
+  const reading = issued === undefined ? undefined : issued.readings.get(gateway);
+  if (reading === null) return null;
+  if (reading === undefined || reading.consumer === null) return NONE;
+  const { consumer, verified, hasScopes } = reading;
+  return { consumer, scopes: hasScopes ? scopes : [], verified };
 }
 
 /** Whether requests of a cell need no credentials. */

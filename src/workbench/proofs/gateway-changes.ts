@@ -1,5 +1,5 @@
 /**
- * What the gateways of one rule set admit and those of another refuse: requests with credentials, or the proof that there are none.
+ * What the gateways of one rule set admit and those of another refuse: requests with credentials, or the proof that no request is one.
  * In: two rule sets. Out: for each cell that admits requests of which a cell of the other side refuses some one of them, confirmed by
  * both evaluators. Requests that no gateway takes count as admitted, and so do preflights that a gateway answers.
  *
@@ -18,7 +18,9 @@ import {
   credentialWorld,
   identityOf,
   isAdmitted,
+  issuedBy,
   leastCredentials,
+  NONE,
   readBy,
   withoutBodies,
 } from './credentials.ts';
@@ -60,20 +62,21 @@ export interface AdmissionChange {
     readonly operation: string | null;
     readonly status: number | null;
   };
+  /** The credentials, where the other side takes none of them: `a token of \`login\``. */
+  readonly credentials: string | null;
   readonly witness: Witness;
 }
 
 /** What is proved of two rule sets. */
 export interface AdmissionChanges {
   readonly changes: readonly AdmissionChange[];
-  /** Operations of which neither a request nor the proof that there is none was found. */
+  /** Operations that may admit such requests: no request shows it, and no proof excludes it. */
   readonly open: readonly { readonly by: AdmittingSide; readonly operation: string | null }[];
 }
 
-/** A rule set with its gateways in the space of both. */
+/** A rule set with its gateways in the space of both, with its own registry. */
 interface Side {
   readonly placed: GatewaySpace;
-  readonly registry: Registry;
 }
 
 interface Comparison {
@@ -100,7 +103,7 @@ export function proveAdmissions(before: RuleSet, after: RuleSet): AdmissionChang
     const around = { space, subject: side.subject, plan, lists: new Map() };
     const world = credentialWorld(side.registry, gateways, null);
     const cells = { cells: side.cells, plan: plan + 2, world };
-    return { placed: placeGateways(around, side.divided, cells), registry: side.registry };
+    return { placed: placeGateways(around, side.divided, cells) };
   });
   const found = { changes: [], open: [], budget: createBudget(MAX_COMPARISON_STEPS) };
   compareSides({ ...found, by: 'after', own: now!, other: was! });
@@ -140,16 +143,18 @@ function openSide(given: RuleSet): OpenedSide | null {
 /** Finds what the own side admits and the other refuses. */
 function compareSides(comparison: Comparison): void {
   const { placed } = comparison.own;
-  const { around, gateways } = placed;
-  const none: Credentials = { consumer: null, scopes: [], verified: null };
+  const { around, gateways, world } = placed;
+  const { registry } = comparison.other.placed.world;
+  const others = comparison.other.placed.gateways.map(({ gateway }) => ({ gateway, registry }));
   const free = { within: [], without: boxesOf(gateways) };
   const after = situationsAt(around, placeAfter(around.subject, 'gateway'), servedBox(around));
-  compareCell(comparison, { situations: after, bounds: free, operation: null, credentials: [none] });
+  compareCell(comparison, { situations: after, bounds: free, operation: null, credentials: [NONE] });
   for (const gateway of gateways) {
     const situations = situationsAt(around, gateway.rule, gateway.box ?? servedBox(around));
+    const issued = issuedBy(world, gateway.gateway, others);
     for (const cell of gateway.cells) {
-      const least = { gateway: gateway.gateway, other: comparison.other.registry };
-      const credentials = cell.kind === 'preflight' ? [none] : leastCredentials(placed.world, least, cell);
+      const credentials =
+        cell.kind === 'preflight' ? [NONE] : leastCredentials(gateway.gateway, cell, issued);
       const bounds = boxesOfCell(placed, gateway, cell);
       compareCell(comparison, { situations, bounds, operation: nameOf(gateway.gateway, cell), credentials });
     }
@@ -176,15 +181,14 @@ function compareCell(comparison: Comparison, admitted: Admitted): void {
   let isOpen = false;
   for (const credentials of admitted.credentials) {
     for (const gateway of other.placed.gateways) {
-      const parts = refusedBy(other, gateway, credentials);
+      const read = readBy(gateway.gateway, credentials);
+      const [whole, ...each] = refusedBy(other, gateway, read ?? NONE);
       // Of most operations no request is refused, which the first question shows.
-      const [whole, ...each] = parts;
       if (whole === undefined) continue;
-      for (const part of ask(comparison, admitted, { gateway, bounds: whole, credentials, shown }) === 'none'
-        ? []
-        : each) {
+      const asked = { gateway, credentials, read, shown };
+      for (const bounds of ask(comparison, admitted, { ...asked, bounds: whole }) === 'none' ? [] : each) {
         if (shown.size >= MAX_SHOWN) break;
-        const found = ask(comparison, admitted, { gateway, bounds: part, credentials, shown });
+        const found = ask(comparison, admitted, { ...asked, bounds });
         isOpen ||= found === 'unknown';
       }
     }
@@ -193,15 +197,10 @@ function compareCell(comparison: Comparison, admitted: Admitted): void {
 }
 
 /**
- * What a gateway refuses with these credentials: all of it as one part, then the part of each cell. The first part is left unbounded
+ * What a gateway refuses with credentials as it reads them: all of it as one part, then the part of each cell. The first part is left unbounded
  * where the gateway admits what no operation describes.
  */
-function refusedBy(
-  { placed, registry }: Side,
-  gateway: PlacedGateway,
-  credentials: Credentials,
-): readonly RequestBounds[] {
-  const read = readBy(gateway.gateway, registry, credentials);
+function refusedBy({ placed }: Side, gateway: PlacedGateway, read: Credentials): readonly RequestBounds[] {
   const isRefused = (cell: GatewayCell): boolean =>
     cell.kind !== 'preflight' && !isAdmitted(gateway.gateway, cell, read);
   const refused = gateway.cells.filter(isRefused);
@@ -219,6 +218,8 @@ interface Refused {
   readonly gateway: PlacedGateway;
   readonly bounds: RequestBounds;
   readonly credentials: Credentials;
+  /** As that gateway reads them; `null`: not known, so a request shows nothing. */
+  readonly read: Credentials | null;
   /** What was shown of the operation. */
   readonly shown: Set<string>;
 }
@@ -227,7 +228,7 @@ interface Refused {
 function ask(
   comparison: Comparison,
   { situations, bounds, operation }: Admitted,
-  { gateway, bounds: refused, credentials, shown }: Refused,
+  { gateway, bounds: refused, credentials, read, shown }: Refused,
 ): 'found' | 'none' | 'unknown' {
   const { by, own, other, budget, changes } = comparison;
   const { space } = own.placed.around;
@@ -245,12 +246,13 @@ function ask(
       const found = findUncovered({ ...query, blockers, count: blockers.length }, space, budget);
       if (found.kind === 'covered') continue;
       const point = found.kind === 'point' ? witnessOf(found.point, space, a.acme) : null;
-      const change = point === null ? null : confirm(comparison, { point, gateway, credentials });
+      const change =
+        point === null || read === null ? null : confirm(comparison, { point, credentials, read });
       if (change === null) {
         result = 'unknown';
         continue;
       }
-      const key = `${change.refused.reason} ${change.refused.operation}`;
+      const key = `${change.refused.reason} ${change.refused.operation} ${change.credentials}`;
       if (!shown.has(key)) changes.push({ by, operation, ...change });
       shown.add(key);
       return 'found';
@@ -264,21 +266,21 @@ function confirm(
   { own, other }: Comparison,
   {
     point,
-    gateway,
     credentials,
-  }: { readonly point: Witness; readonly gateway: PlacedGateway; readonly credentials: Credentials },
-): Pick<AdmissionChange, 'refused' | 'witness'> | null {
+    read,
+  }: { readonly point: Witness; readonly credentials: Credentials; readonly read: Credentials },
+): Pick<AdmissionChange, 'refused' | 'credentials' | 'witness'> | null {
   const decide = ({ placed }: Side, one: Credentials): Decision => {
     const { evaluator, moment } = placed.around.subject;
     return evaluator.evaluate(requestOf(withIdentity(point, one), moment()));
   };
-  const refusal = decide(other, readBy(gateway.gateway, other.registry, credentials));
-  const { gateway: outcome, rule, status } = refusal;
+  const { gateway: outcome, rule, status } = decide(other, read);
   const isRefused = rule?.type === 'gateway' && outcome !== undefined && outcome.reason !== 'preflight';
   if (!isRefused || !passes(decide(own, credentials))) return null;
   const { reason, operation } = outcome;
   return {
     refused: { reason, operation, status },
+    credentials: reason === 'credentials' ? (credentials.issued?.words ?? null) : null,
     witness: { ...withIdentity(point, credentials), status: null },
   };
 }

@@ -45,11 +45,12 @@ function operationText(operation: string | null): string {
   return operation ?? 'requests without an operation';
 }
 
-function changeLines({ operation, refused, witness }: AdmissionChange): readonly string[] {
+function changeLines({ operation, refused, credentials, witness }: AdmissionChange): readonly string[] {
   const { status, reason, operation: other } = refused;
   const by = other === null ? '' : ` at ${other}`;
+  const having = credentials === null ? '' : ` with ${credentials}`;
   return [
-    `  ${operationText(operation)}, else ${status} ${reason.replaceAll('_', ' ')}${by}`,
+    `  ${operationText(operation)}${having}, else ${status} ${reason.replaceAll('_', ' ')}${by}`,
     `      ${witnessText(witness)}`,
   ];
 }
@@ -59,8 +60,8 @@ export function admissionsDocument({ changes, open }: AdmissionChanges): object 
   const ofSide = (side: AdmissionChange['by']): object => ({
     requests: changes
       .filter(({ by }) => by === side)
-      .map(({ operation, refused, witness }) => ({
-        ...{ operation, refused, request: witness, command: witnessText(witness) },
+      .map(({ operation, refused, credentials, witness }) => ({
+        ...{ operation, refused, credentials, request: witness, command: witnessText(witness) },
       })),
     not_proved: open.filter(({ by }) => by === side).map(({ operation }) => operation),
   });

@@ -16,7 +16,7 @@ import type {
   Rule,
   RuleSet,
 } from '../../../rules/model/types.ts';
-import { credentialWorld, identityOf, isAdmitted, withoutBodies } from '../credentials.ts';
+import { credentialWorld, identityOf, isAdmitted, NONE, withoutBodies } from '../credentials.ts';
 import { divideGateways } from '../gateway-cells.ts';
 import { type GatewaySpace, narrowed, placeGateways, questionsIn } from '../gateway-questions.ts';
 import { isApart, type Reach } from '../reach.ts';
@@ -171,7 +171,7 @@ function sharedBy(
     const questions = placed.gateways.flatMap((one) =>
       questionsIn(placed, one, { ...situation, target }, (cell, credentials) => {
         const { consumer } = credentials;
-        if (consumer === null || isAdmitted(one.gateway, cell, WITHOUT)) return false;
+        if (consumer === null || isAdmitted(one.gateway, cell, NONE)) return false;
         const isKeyless = sharesWith(one.gateway, rule, {
           registry: world.registry,
           hasKey: hasKey(consumer),
@@ -195,9 +195,6 @@ function sharedBy(
   }
   return null;
 }
-
-/** Credentials of a request that has none. */
-const WITHOUT = { consumer: null, scopes: [], verified: null } as const;
 
 /**
  * Whether requests may have the credentials of a consumer where neither the cache key has them nor the response needs the origin's
