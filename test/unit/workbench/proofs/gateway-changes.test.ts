@@ -128,3 +128,136 @@ describe('proveAdmissions', () => {
     expect(compare({ on_unknown_operation: 'log' }, { on_unknown_operation: 'pass' })).toEqual([]);
   });
 });
+
+/** Of keys at an address neither side is known to take what the other does. */
+const OPEN = ['after: open GET /v1/orders', 'before: open GET /v1/orders'];
+
+describe('who issues credentials', () => {
+  const [LOGIN] = REGISTRY.token_issuers;
+  const JWK = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' };
+  const OTHER_JWK = { ...JWK, x: 'uZiDXKPPNr4ylsHKfq7s9K2ZC8hFoAlAiIEkoTUOCFg' };
+  const [HASH, OTHER_HASH] = ['a'.repeat(64), 'b'.repeat(64)];
+  const TOKENS = { ...API, operations: [LIST], auth: { jwt: { issuers: ['login'] } } };
+
+  /** The credentials that one side alone takes, and what stays open. */
+  function differing(before: RuleSet, after: RuleSet): readonly string[] {
+    const { changes, open } = proveAdmissions(before, after)!;
+    return [
+      ...changes.map(({ by, refused, credentials }) => `${by}: ${refused.reason}: ${credentials}`),
+      ...open.map(({ by, operation }) => `${by}: open ${operation}`),
+    ];
+  }
+
+  const withIssuer = (fields: object, consumers: readonly object[] = [{ username: 'acme' }]): RuleSet => {
+    const { jwks_url: _, ...rest } = LOGIN!;
+    const address = 'keys' in fields ? rest : LOGIN;
+    return ruleSet([TOKENS], { consumers, token_issuers: [{ ...address, ...fields }] });
+  };
+
+  test.each<readonly [string, object, object, readonly string[]]>([
+    ['the name of the issuer in the registry', {}, {}, []],
+    [
+      'another issuer',
+      {},
+      { issuer: 'https://other.test/' },
+      ['after: credentials: a token of `login`', 'before: credentials: a token of `login`'],
+    ],
+    [
+      'one more audience',
+      {},
+      { audiences: ['api', 'web'] },
+      ['after: credentials: a token of `login` for `web`'],
+    ],
+    [
+      'one algorithm less',
+      {},
+      { algorithms: ['ES256', 'RS256'] },
+      ['before: credentials: a token of `login` signed with EdDSA'],
+    ],
+    ['another address of keys', {}, { jwks_url: 'https://login.test/k2' }, OPEN],
+    ['keys in place of an address', {}, { keys: [JWK] }, OPEN],
+    [
+      'another key',
+      { keys: [JWK, OTHER_JWK] },
+      { keys: [JWK] },
+      ['before: credentials: a token of `login` signed with EdDSA by its key 2'],
+    ],
+    [
+      'a claim that is required',
+      {},
+      { required_claims: { kind: 'access' } },
+      ['before: credentials: a token of `login`'],
+    ],
+    [
+      'another claim that names the consumer',
+      {},
+      { consumer_claim: 'client_id' },
+      ['after: credentials: a token of `login`', 'before: credentials: a token of `login`'],
+    ],
+    [
+      'a default consumer',
+      {},
+      { default_consumer: 'acme' },
+      ['after: credentials: a token of `login` without a consumer'],
+    ],
+    [
+      'a smaller difference of clocks',
+      {},
+      { clock_skew_sec: 10 },
+      ['before: credentials: a token of `login` that has just expired'],
+    ],
+    [
+      'another place',
+      {},
+      { sources: [{ in: 'cookie', name: 'session' }] },
+      ['after: credentials: a token of `login`', 'before: credentials: a token of `login`'],
+    ],
+  ])('%s', (_, before, after, expected) => {
+    expect(differing(withIssuer(before), withIssuer(after))).toEqual(expected);
+  });
+
+  test('another claim of scopes counts where an operation requires scopes', () => {
+    const scoped = (claim: string, scopes: readonly string[]): RuleSet =>
+      ruleSet([{ ...TOKENS, operations: [{ ...LIST, scopes }] }], {
+        consumers: [{ username: 'acme' }],
+        token_issuers: [{ ...LOGIN, scopes_claim: claim }],
+      });
+    expect(differing(scoped('scope', []), scoped('permissions', []))).toEqual([]);
+    expect(differing(scoped('scope', ['read']), scoped('permissions', ['read']))).toEqual([
+      'after: scopes: null',
+      'before: scopes: null',
+    ]);
+  });
+
+  test('the name of a consumer in tokens', () => {
+    const named = (custom_id: string): RuleSet => withIssuer({}, [{ username: 'acme', custom_id }]);
+    expect(differing(named('one'), named('two'))).toEqual([
+      'after: credentials: a token of `login`',
+      'before: credentials: a token of `login`',
+    ]);
+  });
+
+  test('keys of consumers and their places', () => {
+    const keyed = (hashes: readonly string[], name = 'X-Api-Key'): RuleSet =>
+      ruleSet([{ ...API, operations: [LIST], auth: { api_key: { sources: [{ in: 'header', name }] } } }], {
+        consumers: [{ username: 'acme', keys: hashes.map((sha256) => ({ sha256, name: 'ci' })) }],
+      });
+    expect(differing(keyed([HASH]), keyed([HASH], 'x-api-key'))).toEqual([]);
+    expect(differing(keyed([HASH, OTHER_HASH]), keyed([HASH]))).toEqual([
+      'before: credentials: the key `ci`',
+    ]);
+    expect(differing(keyed([HASH]), keyed([OTHER_HASH]))).toEqual([
+      'after: credentials: a key in the header `X-Api-Key`',
+      'before: credentials: a key in the header `X-Api-Key`',
+    ]);
+    expect(differing(keyed([HASH]), keyed([HASH], 'X-Key'))).toEqual([
+      'after: credentials: a key in the header `X-Key`',
+      'before: credentials: a key in the header `X-Api-Key`',
+    ]);
+  });
+
+  test('a consumer that is disabled is refused as such', () => {
+    const enabled = (is: boolean): RuleSet => withIssuer({}, [{ username: 'acme', enabled: is }]);
+    expect(differing(enabled(true), enabled(false))).toEqual(['before: consumer_disabled: null']);
+  });
+});
