@@ -36,7 +36,7 @@ describe('gateway diff', () => {
       code: 0,
       out: `old.yaml alone accepts no request: proved
 old.yaml alone accepts no request: proved
-bodies, usage plans and other rules after the gateways are not compared
+rules after the gateways, credentials that a request has beyond those it needs, and times at which credentials expire are not compared
 `,
     });
   });

@@ -30,7 +30,8 @@ async function run(before: string, after: string, { json, color }: Flags): Promi
   const names = { before, after };
   if (json === true) await writeDocument('gateway-diff', { ...names, ...admissionsDocument(proved) });
   else await write(admissionsText(proved, names));
-  if (proved.changes.length + proved.open.length > 0) process.exitCode = EXIT.no;
+  const { changes, open, limits } = proved;
+  if (changes.length + open.length + limits.length > 0) process.exitCode = EXIT.no;
 }
 
 /** Creates the sub command. */
@@ -39,8 +40,8 @@ export function gatewayDiffCommand(): Command {
     .summary('what two versions of an API accept differently')
     .description(
       'Compares two OpenAPI documents, or the gateways of two edge files: requests that one of them alone accepts, ' +
-        'each with credentials that show it, or the proof that there is no such request. Bodies are not compared. Ends ' +
-        'with 1 when anything differs.',
+        'each with credentials and a body that show it, or the proof that no request is one. Limits of usage plans that ' +
+        'became looser or stricter are listed. Ends with 1 when anything differs or is not proved.',
     )
     .argument('<before>', 'an OpenAPI document or an edge file; - is stdin')
     .argument('<after>', 'the one to compare it with')

@@ -136,6 +136,15 @@ function pathFilter(gateway: GatewayRule, path: OperationPath, paths: readonly O
   };
 }
 
+/** Whether requests may be of both operations, of gateways with one base path: false only if methods or a literal segment differ. */
+export function mayShareRequests(a: GatewayOperation, b: GatewayOperation): boolean {
+  const methodsIn = ({ methods }: GatewayOperation): readonly string[] =>
+    methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+  if (!methodsIn(a).some((method) => methodsIn(b).includes(method))) return false;
+  const [one, other] = [parseTemplate(a.path), parseTemplate(b.path)];
+  return !one.ok || !other.ok || mayOverlap(one.segments, other.segments);
+}
+
 /** Whether a path may match both templates: false only if a literal segment differs. */
 function mayOverlap(a: readonly TemplateSegment[], b: readonly TemplateSegment[]): boolean {
   if (a.length !== b.length) return false;

@@ -5,10 +5,12 @@
  *
  * A gateway that admits credentials also admits more of them, so the fewest that a cell admits decide.
  */
+import type { BodyError } from '../../base/json-schema/comparison.ts';
 import { RULE_TYPES } from '../../base/vocabulary/vocabulary.ts';
 import { compile } from '../../engine/compiler/compile.ts';
 import type { Decision } from '../../engine/evaluator/decision.ts';
 import type { GatewayReason } from '../../engine/evaluator/gateways.ts';
+import type { EdgeRequest } from '../../engine/evaluator/request.ts';
 import { seal } from '../../engine/plan/seal.ts';
 import { EMPTY_REGISTRY, type Registry } from '../../rules/model/registry/registry.ts';
 import type { GatewayRule, RuleSet } from '../../rules/model/types.ts';
@@ -24,7 +26,8 @@ import {
   readBy,
   withoutBodies,
 } from './credentials.ts';
-import { divideGateways, type GatewayCell, type GatewayCells } from './gateway-cells.ts';
+import { type BodyTaker, compareBodies, PROVED, refusesBodies, type SampleBody } from './gateway-bodies.ts';
+import { divideGateways, type GatewayCell, type GatewayCells, mayShareRequests } from './gateway-cells.ts';
 import {
   boxesOf,
   boxesOfCell,
@@ -39,6 +42,7 @@ import { createBudget, type StepBudget } from './space/budget.ts';
 import { findUncovered } from './space/cover.ts';
 import { createSpace } from './space/space.ts';
 import { compilable, readSubject, type Subject } from './subject.ts';
+import { compareLimits, type LimitChange } from './usage-plan-changes.ts';
 import { requestOf, type Witness, witnessOf } from './witness.ts';
 
 /** Steps of the comparison of two rule sets; some seconds. */
@@ -65,6 +69,13 @@ export interface AdmissionChange {
   /** The credentials, where the other side takes none of them: `a token of \`login\``. */
   readonly credentials: string | null;
   readonly witness: Witness;
+  /** The body that the other side refuses; `null`: the request is refused whatever its body is. */
+  readonly body: RefusedBody | null;
+}
+
+/** A body that is refused, with the places where it is not valid. */
+export interface RefusedBody extends SampleBody {
+  readonly errors: readonly BodyError[];
 }
 
 /** What is proved of two rule sets. */
@@ -72,11 +83,15 @@ export interface AdmissionChanges {
   readonly changes: readonly AdmissionChange[];
   /** Operations that may admit such requests: no request shows it, and no proof excludes it. */
   readonly open: readonly { readonly by: AdmittingSide; readonly operation: string | null }[];
+  /** Usage plans that admit more or less. */
+  readonly limits: readonly LimitChange[];
 }
 
 /** A rule set with its gateways in the space of both, with its own registry. */
 interface Side {
   readonly placed: GatewaySpace;
+  /** The rule set whose gateways compare bodies. */
+  readonly comparing: Subject;
 }
 
 interface Comparison {
@@ -103,17 +118,18 @@ export function proveAdmissions(before: RuleSet, after: RuleSet): AdmissionChang
     const around = { space, subject: side.subject, plan, lists: new Map() };
     const world = credentialWorld(side.registry, gateways, null);
     const cells = { cells: side.cells, plan: plan + 2, world };
-    return { placed: placeGateways(around, side.divided, cells) };
+    return { placed: placeGateways(around, side.divided, cells), comparing: side.comparing };
   });
   const found = { changes: [], open: [], budget: createBudget(MAX_COMPARISON_STEPS) };
   compareSides({ ...found, by: 'after', own: now!, other: was! });
   compareSides({ ...found, by: 'before', own: was!, other: now! });
-  return found;
+  return { changes: found.changes, open: found.open, limits: compareLimits(older, newer) };
 }
 
 /** A rule set as it is opened before both share a space. */
 interface OpenedSide {
   readonly subject: Subject;
+  readonly comparing: Subject;
   readonly cells: Subject;
   readonly divided: GatewayCells;
   readonly gateways: readonly GatewayRule[];
@@ -121,13 +137,14 @@ interface OpenedSide {
 }
 
 function openSide(given: RuleSet): OpenedSide | null {
-  const { keys: _, ...ruleSet } = withoutBodies(compilable(given));
+  const { keys: _, ...whole } = compilable(given);
+  const ruleSet = withoutBodies(whole);
   const { registry: known = EMPTY_REGISTRY } = ruleSet;
   if (!('consumers' in known)) return null;
   // A consumer that expires is one until then.
   const consumers = known.consumers.map((consumer) => ({ ...consumer, expires_at: null }));
   const registry = { ...known, consumers };
-  const gateways = ruleSet.rules.filter((rule) => rule.type === 'gateway');
+  const gateways = whole.rules.filter((rule) => rule.type === 'gateway');
   const divided = divideGateways(
     gateways.filter(({ enabled, action_mode }) => enabled && action_mode === 'enforce'),
   );
@@ -136,6 +153,7 @@ function openSide(given: RuleSet): OpenedSide | null {
   return {
     ...{ divided, gateways, registry },
     subject: readSubject(sealed(ruleSet.rules), { judgesCredentials: true }),
+    comparing: readSubject(sealed(whole.rules), { judgesCredentials: true }),
     cells: readSubject(sealed(divided.rules)),
   };
 }
@@ -148,7 +166,11 @@ function compareSides(comparison: Comparison): void {
   const others = comparison.other.placed.gateways.map(({ gateway }) => ({ gateway, registry }));
   const free = { within: [], without: boxesOf(gateways) };
   const after = situationsAt(around, placeAfter(around.subject, 'gateway'), servedBox(around));
-  compareCell(comparison, { situations: after, bounds: free, operation: null, credentials: [NONE] });
+  const unread = { validation: undefined, operation: null };
+  const none = { operation: null, base: '', taker: unread, credentials: [NONE] };
+  const outside = { situations: after, bounds: free, ...none };
+  compareCell(comparison, outside);
+  compareBodiesOf(comparison, outside);
   for (const gateway of gateways) {
     const situations = situationsAt(around, gateway.rule, gateway.box ?? servedBox(around));
     const issued = issuedBy(world, gateway.gateway, others);
@@ -156,7 +178,12 @@ function compareSides(comparison: Comparison): void {
       const credentials =
         cell.kind === 'preflight' ? [NONE] : leastCredentials(gateway.gateway, cell, issued);
       const bounds = boxesOfCell(placed, gateway, cell);
-      compareCell(comparison, { situations, bounds, operation: nameOf(gateway.gateway, cell), credentials });
+      const { base_path: base, validation } = gateway.gateway;
+      const named = { operation: nameOf(gateway.gateway, cell), base };
+      const taker = { validation, operation: cell.operation };
+      const admitted = { situations, bounds, ...named, taker, credentials };
+      compareCell(comparison, admitted);
+      compareBodiesOf(comparison, admitted);
     }
   }
 }
@@ -171,6 +198,9 @@ interface Admitted {
   readonly situations: readonly Situation[];
   readonly bounds: RequestBounds;
   readonly operation: string | null;
+  readonly base: string;
+  /** What it makes of bodies. */
+  readonly taker: BodyTaker;
   readonly credentials: readonly Credentials[];
 }
 
@@ -190,6 +220,35 @@ function compareCell(comparison: Comparison, admitted: Admitted): void {
         if (shown.size >= MAX_SHOWN) break;
         const found = ask(comparison, admitted, { ...asked, bounds });
         isOpen ||= found === 'unknown';
+      }
+    }
+  }
+  if (isOpen) open.push({ by, operation: admitted.operation });
+}
+
+/** Sets bodies of admitted requests against the operations of the other side that compare bodies. */
+function compareBodiesOf(comparison: Comparison, admitted: Admitted): void {
+  const { by, other, open } = comparison;
+  const { taker: own, base } = admitted;
+  const shown = new Set<string>();
+  let isOpen = false;
+  for (const gateway of other.placed.gateways) {
+    const { base_path, validation } = gateway.gateway;
+    for (const cell of gateway.cells) {
+      const taker = { validation, operation: cell.operation };
+      if (!refusesBodies(taker)) continue;
+      const isApart =
+        own.operation !== null && base === base_path && !mayShareRequests(own.operation, cell.operation!);
+      const { isProved, samples } = isApart ? PROVED : compareBodies(own, taker);
+      if (isProved) continue;
+      for (const credentials of admitted.credentials) {
+        const read = readBy(gateway.gateway, credentials);
+        // What is refused anyway is shown without a body.
+        if (read !== null && !isAdmitted(gateway.gateway, cell, read)) continue;
+        const bounds = boxesOfCell(other.placed, gateway, cell);
+        const found = ask(comparison, admitted, { gateway, bounds, credentials, read, shown, samples });
+        isOpen ||= found === 'unknown';
+        if (found === 'found') break;
       }
     }
   }
@@ -222,13 +281,15 @@ interface Refused {
   readonly read: Credentials | null;
   /** What was shown of the operation. */
   readonly shown: Set<string>;
+  /** Bodies one of which it may refuse; absent: it refuses every body. */
+  readonly samples?: readonly SampleBody[];
 }
 
 /** Asks whether a request is admitted here and refused there; one that is found is recorded if it shows something new. */
 function ask(
   comparison: Comparison,
   { situations, bounds, operation }: Admitted,
-  { gateway, bounds: refused, credentials, read, shown }: Refused,
+  { gateway, bounds: refused, credentials, read, shown, samples }: Refused,
 ): 'found' | 'none' | 'unknown' {
   const { by, own, other, budget, changes } = comparison;
   const { space } = own.placed.around;
@@ -246,8 +307,13 @@ function ask(
       const found = findUncovered({ ...query, blockers, count: blockers.length }, space, budget);
       if (found.kind === 'covered') continue;
       const point = found.kind === 'point' ? witnessOf(found.point, space, a.acme) : null;
+      const asked = point === null || read === null ? null : { point, credentials, read };
       const change =
-        point === null || read === null ? null : confirm(comparison, { point, credentials, read });
+        asked === null
+          ? null
+          : samples === undefined
+            ? confirm(comparison, asked)
+            : confirmBody(comparison, asked, samples);
       if (change === null) {
         result = 'unknown';
         continue;
@@ -261,28 +327,50 @@ function ask(
   return result;
 }
 
+/** A request with its credentials, and as the other side reads them. */
+interface Trial {
+  readonly point: Witness;
+  readonly credentials: Credentials;
+  readonly read: Credentials;
+}
+
+type Confirmed = Pick<AdmissionChange, 'refused' | 'credentials' | 'witness' | 'body'>;
+
 /** The request with its credentials, if both evaluators decide it as claimed. */
-function confirm(
-  { own, other }: Comparison,
-  {
-    point,
-    credentials,
-    read,
-  }: { readonly point: Witness; readonly credentials: Credentials; readonly read: Credentials },
-): Pick<AdmissionChange, 'refused' | 'credentials' | 'witness'> | null {
-  const decide = ({ placed }: Side, one: Credentials): Decision => {
-    const { evaluator, moment } = placed.around.subject;
-    return evaluator.evaluate(requestOf(withIdentity(point, one), moment()));
+function confirm({ own, other }: Comparison, trial: Trial, body: SampleBody | null = null): Confirmed | null {
+  const { point, credentials, read } = trial;
+  const decide = ({ placed, comparing }: Side, one: Credentials): Decision => {
+    const { evaluator, moment } = body === null ? placed.around.subject : comparing;
+    return evaluator.evaluate(withBody(requestOf(withIdentity(point, one), moment()), body));
   };
   const { gateway: outcome, rule, status } = decide(other, read);
   const isRefused = rule?.type === 'gateway' && outcome !== undefined && outcome.reason !== 'preflight';
   if (!isRefused || !passes(decide(own, credentials))) return null;
-  const { reason, operation } = outcome;
+  const { reason, operation, errors = [] } = outcome;
   return {
     refused: { reason, operation, status },
     credentials: reason === 'credentials' ? (credentials.issued?.words ?? null) : null,
     witness: { ...withIdentity(point, credentials), status: null },
+    body: body === null ? null : { ...body, errors },
   };
+}
+
+/** The request with the first body that both evaluators decide as claimed. */
+function confirmBody(comparison: Comparison, trial: Trial, samples: readonly SampleBody[]): Confirmed | null {
+  for (const body of samples) {
+    const confirmed = confirm(comparison, trial, body);
+    if (confirmed !== null) return confirmed;
+  }
+  return null;
+}
+
+const UTF8 = new TextEncoder();
+
+function withBody(request: EdgeRequest, body: SampleBody | null): EdgeRequest {
+  if (body === null) return request;
+  const { 'content-type': _, ...headers } = request.headers ?? {};
+  const typed = body.type === null ? headers : { ...headers, 'content-type': body.type };
+  return { ...request, headers: typed, body: UTF8.encode(body.text) };
 }
 
 function withIdentity(point: Witness, credentials: Credentials): Witness {

@@ -261,3 +261,139 @@ describe('who issues credentials', () => {
     expect(differing(enabled(true), enabled(false))).toEqual(['before: consumer_disabled: null']);
   });
 });
+
+describe('bodies', () => {
+  const JSON_TYPE = 'application/json';
+  const ORDER = {
+    type: 'object',
+    required: ['item'],
+    properties: { item: { type: 'string', maxLength: 20 }, count: { type: 'integer', minimum: 1 } },
+    additionalProperties: false,
+  };
+
+  const withBody = (body: object | undefined, validation: object | undefined = {}): RuleSet =>
+    ruleSet([{ ...API, operations: [{ ...ADD, ...(body === undefined ? {} : { body }) }], validation }]);
+  const described = (schema: object, type = JSON_TYPE): RuleSet =>
+    withBody({ required: true, content: [{ type, schema }] });
+
+  /** The bodies that one side alone accepts. */
+  function bodiesOf(before: RuleSet, after: RuleSet): readonly string[] {
+    const { changes, open } = proveAdmissions(before, after)!;
+    return [
+      ...changes.map(({ by, refused, body }) => {
+        const text = body!.text.length > 80 ? `${body!.text.length} octets` : body!.text;
+        return `${by}: ${refused.reason}: ${body!.type} ${text}`;
+      }),
+      ...open.map(({ by, operation }) => `${by}: open ${operation}`),
+    ];
+  }
+
+  test('finds nothing where the schemas accept the same', () => {
+    const renamed = { description: 'an order', ...ORDER, properties: { ...ORDER.properties } };
+    expect(bodiesOf(described(ORDER), described(renamed))).toEqual([]);
+    const referred = { $ref: '#/$defs/order', $defs: { order: ORDER } };
+    expect(bodiesOf(described(ORDER), described(referred))).toEqual([]);
+    expect(bodiesOf(withBody(undefined), withBody(undefined))).toEqual([]);
+  });
+
+  test.each<readonly [string, object, readonly string[]]>([
+    [
+      'a member that is required now',
+      { required: ['item', 'count'] },
+      ['before: body_invalid: application/json {"item":"x"}'],
+    ],
+    ['a member that is no longer required', { required: [] }, ['after: body_invalid: application/json {}']],
+    [
+      'members that are not described',
+      { additionalProperties: true },
+      ['after: body_invalid: application/json {"item":"x","x-further":"x"}'],
+    ],
+    [
+      'a shorter text',
+      { properties: { ...ORDER.properties, item: { type: 'string', maxLength: 8 } } },
+      ['before: body_invalid: application/json {"item":"xxxxxxxxxxxxxxxxxxxx"}'],
+    ],
+    [
+      'a wider bound',
+      { properties: { ...ORDER.properties, count: { type: 'integer', minimum: 0 } } },
+      ['after: body_invalid: application/json {"item":"x","count":0}'],
+    ],
+    [
+      'another type',
+      { properties: { ...ORDER.properties, count: { type: 'string' } } },
+      [
+        'after: body_invalid: application/json {"item":"x","count":"x"}',
+        'before: body_invalid: application/json {"item":"x","count":1}',
+      ],
+    ],
+  ])('%s', (_, fields, expected) => {
+    expect(bodiesOf(described(ORDER), described({ ...ORDER, ...fields }))).toEqual(expected);
+  });
+
+  test('a media type, a body that is required, and an operation that describes bodies', () => {
+    expect(bodiesOf(described(ORDER), described(ORDER, 'application/order+json'))).toEqual([
+      expect.stringMatching(/^after: content_type: application\/order\+json /),
+      expect.stringMatching(/^before: content_type: application\/json /),
+    ]);
+    const content = [{ type: JSON_TYPE, schema: ORDER }];
+    expect(bodiesOf(withBody({ content }), withBody({ content, required: true }))).toEqual([
+      'before: body_invalid: null ',
+    ]);
+    expect(bodiesOf(withBody(undefined), withBody({ content }))).toEqual(['before: content_type: null x']);
+  });
+
+  test('how a gateway validates', () => {
+    const body = { required: true, content: [{ type: JSON_TYPE, schema: ORDER }] };
+    expect(bodiesOf(withBody(body), withBody(body, { on_invalid: 'log', on_uninspected: 'log' }))).toEqual([
+      'after: body_invalid: null ',
+    ]);
+    expect(bodiesOf(withBody(body), withBody(body, { body_cap_kb: 64 }))).toEqual([
+      'before: body_too_large: application/json 65537 octets',
+    ]);
+    expect(bodiesOf(withBody(body), withBody(body, { on_uninspected: 'pass' }))).toEqual([
+      'after: body_too_large: application/json 131073 octets',
+    ]);
+  });
+
+  test('what is not decided is open', () => {
+    const even = { type: 'string', pattern: '^(aa)+$' };
+    const some = { type: 'string', pattern: '^a+$' };
+    expect(bodiesOf(described(even), described(some))).toEqual([
+      'after: open POST /v1/orders',
+      'before: open POST /v1/orders',
+    ]);
+  });
+});
+
+describe('limits of usage plans', () => {
+  const limited = (gold: object, fields: object = {}): RuleSet =>
+    ruleSet([{ ...API, ...fields }], {
+      ...REGISTRY,
+      usage_plans: [{ name: 'gold', ...gold }, { name: 'free' }],
+    });
+  const changesIn = (before: RuleSet, after: RuleSet): readonly string[] =>
+    proveAdmissions(before, after)!.limits.map(
+      ({ of, limit, change, was, now }) => `${of} ${limit} ${change}: ${was} → ${now}`,
+    );
+
+  test('name what became looser or stricter', () => {
+    const quota = (limit: number, period = 'day'): object => ({ quota: { limit, period } });
+    const throttle = (rate: number, per_sec = 1): object => ({ throttle: { rate, per_sec } });
+    expect(changesIn(limited(quota(10)), limited(quota(10)))).toEqual([]);
+    expect(changesIn(limited(quota(10)), limited(quota(20)))).toEqual([
+      'usage plan `gold` quota looser: 10 requests in a day → 20 requests in a day',
+    ]);
+    expect(changesIn(limited(quota(10)), limited(quota(20, 'week')))).toEqual([
+      'usage plan `gold` quota other: 10 requests in a day → 20 requests in a week',
+    ]);
+    expect(changesIn(limited({}), limited(throttle(5)))).toEqual([
+      'usage plan `gold` throttle stricter: null → 5 requests in a second',
+    ]);
+    expect(changesIn(limited(throttle(5)), limited({}))).toEqual([
+      'usage plan `gold` throttle looser: 5 requests in a second → null',
+    ]);
+    expect(changesIn(limited({}, { default_plan: 'gold' }), limited({}, { default_plan: 'free' }))).toEqual([
+      'gateway of `/v1` usage plan other: gold → free',
+    ]);
+  });
+});
