@@ -1,6 +1,6 @@
 /**
  * Gateways against the oracle: on generated rule sets with a registry, the compiled path comes to the oracle's decisions, states of
- * usage plans and places of credentials. A failure names the seed of its case. `EDGEPLAN_PAIRS` sets how many (rule set, request)
+ * limits and usage plans, and places of credentials. A failure names the seed of its case. `EDGEPLAN_PAIRS` sets how many (rule set, request)
  * pairs are tried.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import type { CredentialsWanted } from '../../src/engine/evaluator/gateways.ts';
 import { createOracle, type OracleEnv } from '../oracle/index.ts';
 import { generateCase, seeded } from '../support/generate.ts';
-import { withGateways, withQuotas } from '../support/generate-gateways.ts';
+import { withGateways, withOperationSettings, withQuotas } from '../support/generate-gateways.ts';
 import { wordProgram } from '../support/generate-waf.ts';
 import { loadRuleSet } from '../support/load.ts';
 import { sizeOf } from '../support/size.ts';
@@ -56,14 +56,13 @@ const BODY_REASONS = [
 
 function compareCase(seed: number, seen: Map<string, number>): void {
   const options = { headers: 3, ...(seed % 2 === 0 ? { conditions: { share: 0.2 } } : {}) };
-  const {
-    ruleSet,
-    requests,
-    env: given,
-  } = withQuotas(
+  const made = withQuotas(
     seeded(seed + 90_000),
     withGateways(seeded(seed + 50_000), generateCase(seed, REQUESTS, options)),
   );
+  // Every other case has a plan of the version before.
+  const isSet = seed % 4 >= 2;
+  const { ruleSet, requests, env: given } = isSet ? withOperationSettings(seeded(seed + 70_000), made) : made;
   const env: OracleEnv = { ...given, waf: wordProgram };
   const oracle = createOracle(ruleSet, env);
   const plain = loadRuleSet(ruleSet, env);

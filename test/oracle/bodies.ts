@@ -23,7 +23,10 @@ export function bodyFault(
   operation: GatewayOperation | null,
   facts: Facts,
 ): BodyFault | null {
-  const { validation } = rule;
+  const own = operation?.validation;
+  const defaults = { on_invalid: 'block', on_uninspected: 'block', body_cap_kb: 128 } as const;
+  const validation =
+    own === undefined ? rule.validation : { ...defaults, ...rule.validation, ...definedOf(own) };
   const body = operation?.body;
   if (validation === undefined || validation.on_invalid === 'pass' || body === undefined) return null;
   const types = body.content.map(({ type }) => type.toLowerCase());
@@ -56,6 +59,13 @@ export function bodyFault(
   if (typeof read === 'string') return invalid(read);
   const errors = errorsOf(entry.schema as unknown as Schema, read.value, '#');
   return errors.length === 0 ? null : fault('body_invalid', on_invalid, errors);
+}
+
+/** The fields that are there. */
+function definedOf(
+  own: NonNullable<GatewayOperation['validation']>,
+): Partial<NonNullable<GatewayRule['validation']>> {
+  return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
 }
 
 type Content = NonNullable<GatewayOperation['body']>['content'];

@@ -29,7 +29,7 @@ import {
 } from './gateways.ts';
 import { headerChanges } from './headers.ts';
 import { altOrigin, type Origins, poolOrigin, recordOrigin, routeOrigin } from './origins.ts';
-import type { PlanRates, RateState, Rates, RateVerdict } from './rates.ts';
+import type { PlanRates, PlanVerdict, RateState, Rates, RateVerdict } from './rates.ts';
 import {
   cachedQuery,
   cacheKey,
@@ -71,7 +71,7 @@ export interface World {
 interface Memo {
   readonly rates: Map<number, RateVerdict>;
   /** By the gateway's id. */
-  readonly plans: Map<number, RateVerdict & { readonly state: RateState }>;
+  readonly plans: Map<number, PlanVerdict & { readonly name: string }>;
   readonly wafs: Map<number, WafVerdict>;
   readonly pools: Map<number, number>;
   /** Rules that count the request if its response has one of their statuses. */
@@ -275,13 +275,14 @@ function gatewayPhase(run: Run): Ending | null {
     const plan = verdict.reason === 'admitted' ? planOf(rule, verdict, world.registry) : null;
     const exhausted = plan === null ? null : exhaustedQuota(facts, verdict, plan);
     if (exhausted !== null) verdict = { ...verdict, reason: 'quota' };
-    const rate = verdict.reason === 'admitted' ? countPlan(run, rule, verdict) : null;
-    if (rate?.breached) verdict = { ...verdict, reason: 'throttled' };
+    const rate = verdict.reason === 'admitted' ? countLimits(run, rule, verdict) : null;
+    if (rate?.breached)
+      verdict = { ...verdict, reason: 'throttled', isOfOperation: rate.name.startsWith('operation ') };
     if (verdict.reason === 'admitted') verdict = withBody(rule, facts, verdict);
     record(run, rule, verdict.reason === 'admitted' ? 'admit' : 'respond');
     if (!acts(run, rule)) continue;
     if (rate !== null && !run.shadow) {
-      memo.states.push({ rule: null, plan: plan!.name, state: rate.state });
+      memo.states.push({ rule: null, plan: rate.name, state: rate.state });
     }
     if (exhausted !== null && !run.shadow) {
       const { policy, limit } = exhausted;
@@ -302,16 +303,32 @@ function gatewayPhase(run: Run): Ending | null {
   return null;
 }
 
-/** Counts a request under its usage plan once; `null`: it has none. */
-function countPlan({ facts, memo, shadow, world }: Run, rule: GatewayRule, verdict: GatewayVerdict) {
+/**
+ * Counts a request under `limits` of its operation and under its usage plan once, unless one refuses it. `null`: it has neither. The
+ * tighter of both is stated: the one that refuses it for longer, else the one that lets fewer through.
+ */
+function countLimits({ facts, memo, shadow, world }: Run, rule: GatewayRule, verdict: GatewayVerdict) {
   const plan = planOf(rule, verdict, world.registry);
-  if (plan === null || plan.throttle === null) return null;
+  const { operation } = verdict;
   const isDry = rule.action_mode === 'dry_run';
   const consumer = verdict.consumer?.username ?? null;
+  const text = operation?.operation_id ?? `${operation?.methods} ${operation?.path}`;
+  const place = `${world.keys?.rules.get(rule.id) ?? rule.id}\n${text}`;
+  const limits = [
+    ...(operation?.limits === undefined ? [] : [{ name: `operation ${place}`, throttle: operation.limits }]),
+    ...(plan === null || plan.throttle === null ? [] : [{ name: plan.name, throttle: plan.throttle }]),
+  ].map((limit) => ({ ...limit, consumer, isDry, facts }));
+  if (limits.length === 0) return null;
   const known = memo.plans.get(rule.id);
-  const rate = known ?? world.planRates.hit({ plan, consumer, isDry, facts, peek: shadow && !isDry });
-  memo.plans.set(rule.id, rate);
-  return rate;
+  if (known !== undefined) return known;
+  const judged = limits.map((limit) => ({ name: limit.name, ...world.planRates.judge(limit) }));
+  const isRefused = judged.some(({ breached }) => breached);
+  if (!isRefused && (!shadow || isDry)) for (const limit of limits) world.planRates.count(limit);
+  const ofRefusal = judged.filter(({ breached }) => breached === isRefused);
+  const tightness = (one: (typeof judged)[number]): number => (isRefused ? -one.retryAfter : one.remaining);
+  const [tightest] = ofRefusal.sort((one, other) => tightness(one) - tightness(other));
+  memo.plans.set(rule.id, tightest!);
+  return tightest!;
 }
 
 function wafPhase(run: Run): Ending | null {

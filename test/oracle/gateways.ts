@@ -35,6 +35,8 @@ export interface GatewayVerdict {
   readonly failure: IdentityFailure | null;
   /** What is wrong with the body. */
   readonly fault: BodyFault | null;
+  /** Whether `limits` of the operation refuse the request. */
+  readonly isOfOperation?: boolean;
 }
 
 /** The base path in canonical form, empty for `/`. */
@@ -260,7 +262,9 @@ function add(name: string, value: string): HeaderChange {
 /** The answer to a request that is refused, or to a preflight. */
 export function answerOf(rule: GatewayRule, facts: Facts, verdict: GatewayVerdict): GatewayAnswer {
   if (verdict.reason === 'preflight') return preflightAnswer(rule, facts);
-  const [status, title, detail] = PROBLEMS[verdict.reason]!;
+  const [status, title, usual] = PROBLEMS[verdict.reason]!;
+  const detail =
+    verdict.isOfOperation === true ? 'the limits of the operation allow no more requests now' : usual;
   const { id } = facts.request;
   const isReference = typeof id === 'string' && id.length <= 256 && /^[A-Za-z0-9._~:-]+$/.test(id);
   const problem = {

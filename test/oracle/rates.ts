@@ -205,40 +205,55 @@ function add(hits: number[], { facts, peek }: Counting, horizon: number): number
 
 /** Counts of usage plans (semantics §15). */
 export interface PlanRates {
-  /** Judges a request, and counts it unless it is a peek or the plan refuses it. */
-  hit(request: PlanRequest): RateVerdict & { readonly state: RateState };
+  /** Judges a request as if it was counted. */
+  judge(request: PlanRequest): PlanVerdict;
+  /** Counts a request. */
+  count(request: PlanRequest): void;
 }
 
-/** A request that counts under a usage plan. */
+/** What a limit says of a request, the request included. */
+export interface PlanVerdict extends RateVerdict {
+  readonly remaining: number;
+  readonly state: RateState;
+}
+
+/** A request that counts under a usage plan, or under `limits` of an operation. */
 export interface PlanRequest {
-  readonly plan: UsagePlan;
+  /** A text that no other limit of the domain has. */
+  readonly name: string;
+  readonly throttle: NonNullable<UsagePlan['throttle']>;
   /** The username; `null`: it counts under its address. */
   readonly consumer: string | null;
   /** Whether it is counted for gateways under dry_run, which have counts of their own. */
   readonly isDry: boolean;
   readonly facts: Facts;
-  readonly peek: boolean;
 }
 
 /** Fresh counts. */
 export function createPlanRates(): PlanRates {
   const logs = new Map<string, number[]>();
+  const keyOf = ({ name, consumer, isDry, facts }: PlanRequest): string =>
+    JSON.stringify([name, isDry, consumer, consumer === null ? addressKey(facts) : '']);
+  const counted = (request: PlanRequest): number[] => {
+    const hits = logs.get(keyOf(request)) ?? [];
+    const { now } = request.facts;
+    return [...hits, Math.max(now, hits.at(-1) ?? now)];
+  };
   return {
-    hit({ plan, consumer, isDry, facts, peek }) {
-      const { rate, per_sec, burst } = plan.throttle!;
+    judge(request) {
+      const { rate, per_sec, burst } = request.throttle;
       // A refused request is no hit of the time after it.
       const window: Window = {
         ...{ limit: rate, burst, window_sec: per_sec, on_breach: 'drop', count_statuses: [] },
       };
-      const key = JSON.stringify([plan.name, isDry, consumer, consumer === null ? addressKey(facts) : '']);
-      const hits = logs.get(key) ?? [];
-      const counted = [...hits, Math.max(facts.now, hits.at(-1) ?? facts.now)];
-      const verdict = judge(window, counted, rate + burst);
-      if (!peek && !verdict.breached) logs.set(key, counted);
+      const verdict = judge(window, counted(request), rate + burst);
       const remaining = Math.max(0, rate + burst - verdict.count);
       const reset = verdict.breached ? verdict.retryAfter : per_sec;
       const state = { policy: `q=${rate + burst};w=${per_sec}`, limit: `r=${remaining};t=${reset}` };
-      return { ...verdict, state };
+      return { ...verdict, remaining, state };
+    },
+    count(request) {
+      logs.set(keyOf(request), counted(request));
     },
   };
 }

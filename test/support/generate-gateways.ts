@@ -439,6 +439,36 @@ export function withQuotas<C extends GeneratedCase>(random: Random, made: C): C 
   return { ...made, ruleSet: { ...made.ruleSet, registry: { ...registry, usage_plans } }, requests };
 }
 
+/** The case with limits and ways of validation that some operations have of their own. */
+export function withOperationSettings<C extends GeneratedCase>(random: Random, made: C): C {
+  const mode = () => random.pick(['block', 'log', 'pass'] as const);
+  const rules = made.ruleSet.rules.map((rule): Rule => {
+    if (rule.type !== 'gateway') return rule;
+    const operations = rule.operations.map((operation) => ({
+      ...operation,
+      ...(random.chance(0.5)
+        ? {
+            limits: {
+              ...{ rate: random.pick([1, 2, 5, 130]), per_sec: random.pick([1, 2, 60]) },
+              burst: random.pick([0, 0, 1, 3]),
+            },
+          }
+        : {}),
+      ...(random.chance(0.4)
+        ? {
+            validation: {
+              ...(random.chance(0.6) ? { on_invalid: mode() } : {}),
+              ...(random.chance(0.6) ? { on_uninspected: mode() } : {}),
+              ...(random.chance(0.6) ? { body_cap_kb: random.pick([1, 2]) } : {}),
+            },
+          }
+        : {}),
+    }));
+    return { ...rule, operations };
+  });
+  return { ...made, ruleSet: { ...made.ruleSet, rules } };
+}
+
 /** The case with gateways if its seed is one more than a multiple of four. */
 export function everyFourth<C extends GeneratedCase>(made: C): C {
   return made.seed % 4 === 1 ? withGateways(seeded(made.seed), made) : made;

@@ -12,7 +12,7 @@ import { type Decision, type EdgeRequest, loadPlan } from '../../src/engine/eval
 import { openPlan } from '../../src/engine/plan/seal.ts';
 import type { ObjectKeys, RuleSet } from '../../src/rules/model/types.ts';
 import { generateCase, seeded } from './generate.ts';
-import { withGateways } from './generate-gateways.ts';
+import { withGateways, withOperationSettings } from './generate-gateways.ts';
 import { withLists } from './generate-lists.ts';
 import { SHOP, SHOP_REQUESTS } from './golden-shop.ts';
 
@@ -64,6 +64,7 @@ export function makeGoldenPlans(): readonly GoldenPlan[] {
   const conditions = generateCase(7, 24, { conditions: { share: 0.6 } });
   const words = generateCase(7, 24, { answers: 0.5, conditions: { share: 0.3 }, headers: 6 });
   const called = withGateways(seeded(7), generateCase(7, 60, { conditions: { share: 0.2 }, headers: 3 }));
+  const limited = withOperationSettings(seeded(7), called);
   const keyed = { ...SHOP, keys: shopKeys() };
   return [
     makeGolden('seed-7', ruleSet, requests),
@@ -72,5 +73,6 @@ export function makeGoldenPlans(): readonly GoldenPlan[] {
     makeGolden('conditions', conditions.ruleSet, conditions.requests),
     makeGolden('lists', withLists(seeded(7), words.ruleSet, 0.3), words.requests),
     makeGolden('gateways', called.ruleSet, called.requests),
+    makeGolden('operations', limited.ruleSet, limited.requests),
   ];
 }

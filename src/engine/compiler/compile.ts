@@ -17,6 +17,7 @@ import {
   META,
   MONITORED,
   NONE,
+  OPERATION_SETTINGS,
   PATTERN_KIND,
   type Plan,
   RECENT,
@@ -37,7 +38,7 @@ import {
 import { fileRules } from './filing.ts';
 import { KEY } from './filing-keys.ts';
 import * as filters from './filters.ts';
-import { isWideGateway } from './gateways.ts';
+import { hasOperationSettings, isWideGateway } from './gateways.ts';
 import { layCidrIndexes, layTree, reversed, type TreeEntries } from './indexes.ts';
 import { layLists } from './lists.ts';
 import { groupRecords, isMonitored, layNames } from './names.ts';
@@ -206,7 +207,8 @@ function laySmallIndexes(draft: PlanDraft): void {
 /** Lays the row of every rule, in evaluation order. */
 function laySlots(draft: PlanDraft): void {
   draft.ejections = draft.rules.some(hasOwnEjection);
-  draft.wideGateways = draft.rules.some(isWideGateway);
+  draft.operationSettings = draft.rules.some(hasOperationSettings);
+  draft.wideGateways = draft.operationSettings || draft.rules.some(isWideGateway);
   draft.slots = new Uint32Array(draft.rules.length * SLOT.size);
   for (const [slot, rule] of draft.rules.entries()) draft.slots.set(slotRow(draft, rule), slot * SLOT.size);
 }
@@ -271,6 +273,7 @@ function layDomain(draft: PlanDraft): void {
   if (draft.ejections) switches |= EJECTIONS;
   if (draft.recent) switches |= RECENT;
   if (draft.wideGateways) switches |= WIDE_GATEWAYS;
+  if (draft.operationSettings) switches |= OPERATION_SETTINGS;
   meta[META.switches] = switches;
   meta[META.cacheCapMb] = domain.cache_cap_mb;
   meta[META.diskMaxGb] = domain.cache_l2_max_gb;

@@ -54,6 +54,8 @@ export interface PlanDraft {
   newest: boolean;
   /** Whether a gateway uses what version 7 of the layout added, so that the rows of all gateways are longer. */
   wideGateways: boolean;
+  /** Whether an operation has settings, which version 8 of the layout added. */
+  operationSettings: boolean;
   readonly words: WordPool;
   readonly strings: StringPool;
   readonly patterns: PatternPool;
@@ -117,6 +119,7 @@ export function createDraft(ruleSet: RuleSet, patterns: KnownPatterns = new Map(
     recent: false,
     newest: false,
     wideGateways: false,
+    operationSettings: false,
     words: createWordPool(),
     strings: createStringPool(),
     patterns: createPatternPool(patterns),

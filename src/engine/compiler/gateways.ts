@@ -14,6 +14,7 @@ import {
   VALIDATION_MODES,
 } from '../../base/vocabulary/vocabulary.ts';
 import { readAuthorities } from '../../rules/model/gateway/client-certificates.ts';
+import { type Validation, validationOf } from '../../rules/model/gateway/validation.ts';
 import { parseHeaderValue } from '../../rules/model/header-values.ts';
 import type { RegistryNames } from '../../rules/model/registry/registry.ts';
 import { upstreamEntries } from '../../rules/model/rules/gateway.ts';
@@ -31,8 +32,11 @@ import {
   META,
   NONE,
   OPERATION,
+  OPERATION_SETTING,
+  OPERATION_SETTINGS,
   type Plan,
   SLOT,
+  THROTTLE,
   typeNumber,
   VALIDATION,
   WIDE_GATEWAYS,
@@ -73,9 +77,31 @@ export function isWideGateway(rule: Rule): boolean {
   return rule.type === 'gateway' && (rule.validation !== undefined || rule.auth.mtls !== undefined);
 }
 
+/** Whether an operation of a rule has settings, which version 8 added. */
+export function hasOperationSettings(rule: Rule): boolean {
+  return rule.type === 'gateway' && rule.operations.some(isSet);
+}
+
+function isSet({ limits, validation }: GatewayOperation): boolean {
+  return limits !== undefined || validation !== undefined;
+}
+
 /** The words from GATEWAY_FIELDS.validation on, in their order. */
 function wideWords(draft: PlanDraft, rule: GatewayRule): readonly number[] {
-  return [placeValidation(draft, rule), placeAuthorities(draft, rule)];
+  const words = [placeValidation(draft, rule), placeAuthorities(draft, rule)];
+  return draft.operationSettings ? [...words, placeSettings(draft, rule)] : words;
+}
+
+/** What operations have of their own; NONE: nothing. */
+function placeSettings(draft: PlanDraft, { operations, validation: common }: GatewayRule): number {
+  if (!operations.some(isSet)) return NONE;
+  const rows = operations.flatMap(({ limits, validation }) => [
+    limits === undefined ? NONE : placeWords(draft.words, [limits.rate, limits.per_sec, limits.burst]),
+    validation === undefined
+      ? NONE
+      : placeWords(draft.words, validationWords(validationOf(common, validation)!)),
+  ]);
+  return placeWords(draft.words, rows);
 }
 
 /** The certificates of the authorities of clients as DER in Base64; NONE: the gateway takes no client certificates. */
@@ -111,11 +137,19 @@ function optionsOf({ auth, on_unknown_operation }: GatewayRule): number {
 }
 
 function placeValidation(draft: PlanDraft, { validation, operations }: GatewayRule): number {
-  if (validation === undefined) return NONE;
-  const { on_invalid, on_uninspected, body_cap_kb } = validation;
-  const modes = [on_invalid, on_uninspected].map((mode) => VALIDATION_MODES.indexOf(mode));
+  // An operation may be validated where the gateway is not.
+  const common = validation ?? (operations.some((one) => one.validation !== undefined) ? UNREAD : undefined);
+  if (common === undefined) return NONE;
   const bodies = operations.map(({ body }) => (body === undefined ? NONE : placeBody(draft, body)));
-  return placeWords(draft.words, [...modes, body_cap_kb, placeWords(draft.words, bodies)]);
+  return placeWords(draft.words, [...validationWords(common), placeWords(draft.words, bodies)]);
+}
+
+/** Reads no bodies. */
+const UNREAD: Validation = { on_invalid: 'pass', on_uninspected: 'pass', body_cap_kb: 1 };
+
+/** The first three words of VALIDATION. */
+function validationWords({ on_invalid, on_uninspected, body_cap_kb }: Validation): readonly number[] {
+  return [VALIDATION_MODES.indexOf(on_invalid), VALIDATION_MODES.indexOf(on_uninspected), body_cap_kb];
 }
 
 function placeBody(draft: PlanDraft, { required, content }: NonNullable<GatewayOperation['body']>): number {
@@ -194,6 +228,8 @@ export function printGateway(plan: Plan, at: number): Readonly<Record<string, un
   const isWide = (plan.meta[META.switches]! & WIDE_GATEWAYS) !== 0;
   const clients = isWide ? field(GATEWAY_FIELDS.clients) : NONE;
   const validation = isWide ? field(GATEWAY_FIELDS.validation) : NONE;
+  const hasSettings = (plan.meta[META.switches]! & OPERATION_SETTINGS) !== 0;
+  const settings = hasSettings ? field(GATEWAY_FIELDS.settings) : NONE;
   return {
     name: decodeString(plan, field(GATEWAY_FIELDS.name)),
     base_path: decodeString(plan, field(GATEWAY_FIELDS.base)) || '/',
@@ -210,9 +246,10 @@ export function printGateway(plan: Plan, at: number): Readonly<Record<string, un
       UNKNOWN_OPERATION_MODES[(options & GATEWAY_OPTIONS.unknown) >> GATEWAY_OPTIONS.unknownShift],
     ...(usagePlan === '' ? {} : { default_plan: usagePlan }),
     ...(cors === NONE ? {} : { cors: printCors(plan, cors) }),
-    operations: Array.from({ length: words[operations]! }, (_, index) =>
-      printOperation(plan, operations + 1 + index * OPERATION.size),
-    ),
+    operations: Array.from({ length: words[operations]! }, (_, index) => ({
+      ...printOperation(plan, operations + 1 + index * OPERATION.size),
+      ...(settings === NONE ? {} : printSettings(plan, settings + index * OPERATION_SETTING.size)),
+    })),
     ...(validation === NONE ? {} : { validation: printValidation(plan, validation, words[operations]!) }),
     ...(headers === NONE ? {} : { upstream_headers: printChanges(plan, headers).request }),
   };
@@ -222,10 +259,30 @@ function printValidation(plan: Plan, at: number, operations: number): Readonly<R
   const { words } = plan;
   const bodies = words[at + VALIDATION.bodies]!;
   return {
+    ...printModes(plan, at),
+    bodies: Array.from({ length: operations }, (_, index) => printBody(plan, words[bodies + index]!)),
+  };
+}
+
+function printModes({ words }: Plan, at: number): Readonly<Record<string, unknown>> {
+  return {
     on_invalid: VALIDATION_MODES[words[at + VALIDATION.invalid]!],
     on_uninspected: VALIDATION_MODES[words[at + VALIDATION.uninspected]!],
     body_cap_kb: words[at + VALIDATION.cap],
-    bodies: Array.from({ length: operations }, (_, index) => printBody(plan, words[bodies + index]!)),
+  };
+}
+
+function printSettings(plan: Plan, row: number): Readonly<Record<string, unknown>> {
+  const { words } = plan;
+  const [throttle, validation] = [
+    words[row + OPERATION_SETTING.throttle]!,
+    words[row + OPERATION_SETTING.validation]!,
+  ];
+  const word = (offset: number): number => words[throttle + offset]!;
+  const [rate, per_sec, burst] = [word(THROTTLE.rate), word(THROTTLE.perSec), word(THROTTLE.burst)];
+  return {
+    ...(throttle === NONE ? {} : { limits: { rate, per_sec, burst } }),
+    ...(validation === NONE ? {} : { validation: printModes(plan, validation) }),
   };
 }
 

@@ -4,12 +4,11 @@
  */
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import { FILTER, FLAG, NONE, SLOT, typeNumber } from '../plan/layout.ts';
-import type { RateResult } from '../rate-counters/counters.ts';
 import type { Decision, Effect } from './decision.ts';
 import { botOf, type Facts, OTHER_BOT } from './facts.ts';
 import { sourceOf } from './loaded.ts';
 import { hostEntry, inScope, pathEntry } from './predicates.ts';
-import { type Context, slotWord } from './run.ts';
+import { type Context, type CountedRate, slotWord } from './run.ts';
 import type { CheckName, CheckTrace, ReasonCode, RuleTrace } from './trace.ts';
 
 /** A check's result, with the reason that it gives a rule for being skipped. */
@@ -27,7 +26,7 @@ export interface Settled {
   readonly context: Context;
   readonly decision: Decision;
   /** The results of the rate limits, by slot. */
-  readonly rates: ReadonlyMap<number, RateResult>;
+  readonly rates: ReadonlyMap<number, CountedRate>;
   /** The rule that pinned the origin, as text. */
   readonly pinnedBy: string | null;
 }

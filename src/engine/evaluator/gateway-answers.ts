@@ -65,8 +65,8 @@ export interface GatewayAnswer {
 
 /** The answer to a request that the gateway refuses. */
 export function refusalOf(gateway: LoadedGateway, verdict: GatewayVerdict, facts: Facts): GatewayAnswer {
-  const problem = PROBLEMS[verdict.reason as keyof typeof PROBLEMS];
-  const { status, title, detail } = problem;
+  const { status, title, detail: usual } = PROBLEMS[verdict.reason as keyof typeof PROBLEMS];
+  const detail = verdict.byOperation ? 'the limits of the operation allow no more requests now' : usual;
   const id = requestId(facts.request.id);
   const instance = id === null ? {} : { instance: id };
   const errors = verdict.reason === 'body_invalid' ? { errors: verdict.body?.errors ?? [] } : {};

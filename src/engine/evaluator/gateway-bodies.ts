@@ -7,23 +7,27 @@ import { readValue } from '../../base/json-schema/read-value.ts';
 import { openProgram, type Validator } from '../../base/json-schema/validate.ts';
 import { dfaMatches } from '../../base/regex/table.ts';
 import { VALIDATION_MODES, type ValidationMode } from '../../base/vocabulary/vocabulary.ts';
-import { BODY, BODY_CONTENT, NONE, PATTERN, VALIDATION } from '../plan/layout.ts';
+import { BODY, BODY_CONTENT, NONE, OPERATION_SETTING, PATTERN, VALIDATION } from '../plan/layout.ts';
 import { type Facts, headerOf } from './facts.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
 import { announcesBody, bodyOf } from './request.ts';
 
 /** How a gateway compares bodies. */
 export interface LoadedValidation {
-  readonly invalid: ValidationMode;
-  readonly uninspected: ValidationMode;
-  /** Octets. */
-  readonly cap: number;
   /** By the index of the operation; `null`: any body. */
   readonly bodies: readonly (LoadedBody | null)[];
 }
 
+/** What becomes of bodies that are not valid, or not read. */
+interface Modes {
+  readonly invalid: ValidationMode;
+  readonly uninspected: ValidationMode;
+  /** Octets. */
+  readonly cap: number;
+}
+
 /** The body of an operation. */
-export interface LoadedBody {
+export interface LoadedBody extends Modes {
   readonly required: boolean;
   readonly content: readonly LoadedContent[];
 }
@@ -35,19 +39,37 @@ interface LoadedContent {
   readonly validator: (() => Validator) | null;
 }
 
-/** The validation at an offset in `words`. */
-export function loadValidation(loaded: LoadedPlan, at: number, operations: number): LoadedValidation {
+/** The validation at an offset in `words`, of `count` operations, whose settings are at another one or NONE. */
+export function loadValidation(
+  loaded: LoadedPlan,
+  { at, settings, count }: { readonly at: number; readonly settings: number; readonly count: number },
+): LoadedValidation {
   const { words } = loaded.plan;
   const bodies = words[at + VALIDATION.bodies]!;
+  const common = modesAt(loaded, at);
+  const modesOf = (index: number): Modes => {
+    const own =
+      settings === NONE
+        ? NONE
+        : words[settings + index * OPERATION_SETTING.size + OPERATION_SETTING.validation]!;
+    return own === NONE ? common : modesAt(loaded, own);
+  };
+  return {
+    bodies: Array.from({ length: count }, (_, index) =>
+      bodyAt(loaded, words[bodies + index]!, modesOf(index)),
+    ),
+  };
+}
+
+function modesAt({ plan: { words } }: LoadedPlan, at: number): Modes {
   return {
     invalid: VALIDATION_MODES[words[at + VALIDATION.invalid]!]!,
     uninspected: VALIDATION_MODES[words[at + VALIDATION.uninspected]!]!,
     cap: words[at + VALIDATION.cap]! * 1024,
-    bodies: Array.from({ length: operations }, (_, index) => bodyAt(loaded, words[bodies + index]!)),
   };
 }
 
-function bodyAt(loaded: LoadedPlan, at: number): LoadedBody | null {
+function bodyAt(loaded: LoadedPlan, at: number, modes: Modes): LoadedBody | null {
   if (at === NONE) return null;
   const { words } = loaded.plan;
   const content = Array.from({ length: words[at + BODY.count]! }, (_, index) => {
@@ -58,7 +80,7 @@ function bodyAt(loaded: LoadedPlan, at: number): LoadedBody | null {
       validator: schema === 0 ? null : lazyValidator(loaded, schema),
     };
   });
-  return { required: words[at + BODY.required] === 1, content };
+  return { ...modes, required: words[at + BODY.required] === 1, content };
 }
 
 function lazyValidator(loaded: LoadedPlan, schema: number): () => Validator {
@@ -84,14 +106,13 @@ export interface BodyFinding {
 }
 
 /** Octets that the gateway reads of the body of an operation: one more than it compares, so that a longer one is seen. */
-export function octetsWanted({ invalid, cap }: LoadedValidation): number {
+export function octetsWanted({ invalid, cap }: LoadedBody): number {
   return invalid === 'pass' ? 0 : cap + 1;
 }
 
 /** Compares the body of a request; `null`: nothing is wrong, or nobody asks. */
 export function findingOf(
-  { invalid, uninspected, cap }: LoadedValidation,
-  { required, content }: LoadedBody,
+  { invalid, uninspected, cap, required, content }: LoadedBody,
   { request }: Facts,
 ): BodyFinding | null {
   if (invalid === 'pass') return null;

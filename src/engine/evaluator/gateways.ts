@@ -21,7 +21,10 @@ import {
   META,
   NONE,
   OPERATION,
+  OPERATION_SETTING,
+  OPERATION_SETTINGS,
   SLOT,
+  THROTTLE,
   WIDE_GATEWAYS,
 } from '../plan/layout.ts';
 import type { OpenedRegistry, RegisteredConsumer } from '../plan/open-registry.ts';
@@ -29,7 +32,13 @@ import type { RegisteredIssuer } from '../plan/registry.ts';
 import type { Facts } from './facts.ts';
 import { type BodyFinding, findingOf, type LoadedValidation, loadValidation } from './gateway-bodies.ts';
 import { type LoadedPlan, textOf, textsAt } from './loaded.ts';
-import { createRouter, type LoadedOperation, type PathOperations, type Router } from './operations.ts';
+import {
+  createRouter,
+  type LoadedOperation,
+  type PathOperations,
+  type Router,
+  type Throttle,
+} from './operations.ts';
 
 /** What the credentials of a request are verified with. */
 export interface CredentialsWanted {
@@ -91,6 +100,10 @@ export function isWide({ plan }: LoadedPlan): boolean {
   return (plan.meta[META.switches]! & WIDE_GATEWAYS) !== 0;
 }
 
+function hasSettings({ plan }: LoadedPlan): boolean {
+  return (plan.meta[META.switches]! & OPERATION_SETTINGS) !== 0;
+}
+
 /** The gateway in a slot. */
 export function loadGateway(loaded: LoadedPlan, slot: number): LoadedGateway {
   const { slots, words } = loaded.plan;
@@ -100,7 +113,8 @@ export function loadGateway(loaded: LoadedPlan, slot: number): LoadedGateway {
   const sources = sourcesAt(loaded, field(GATEWAY_FIELDS.sources));
   const issuers = textsAt(loaded, field(GATEWAY_FIELDS.issuers));
   const cors = field(GATEWAY_FIELDS.cors);
-  const operations = operationsAt(loaded, field(GATEWAY_FIELDS.operations));
+  const settings = hasSettings(loaded) ? field(GATEWAY_FIELDS.settings) : NONE;
+  const operations = operationsAt(loaded, { at: field(GATEWAY_FIELDS.operations), settings });
   const authorities = isWide(loaded) ? field(GATEWAY_FIELDS.clients) : NONE;
   const clients = authorities === NONE ? null : { certificates: textsAt(loaded, authorities) };
   const validation = isWide(loaded) ? field(GATEWAY_FIELDS.validation) : NONE;
@@ -119,7 +133,10 @@ export function loadGateway(loaded: LoadedPlan, slot: number): LoadedGateway {
     cors: cors === NONE ? null : corsAt(loaded, cors),
     router: operations.length === 0 ? null : createRouter(operations),
     headers: field(GATEWAY_FIELDS.headers),
-    validation: validation === NONE ? null : loadValidation(loaded, validation, operations.length),
+    validation:
+      validation === NONE
+        ? null
+        : loadValidation(loaded, { at: validation, settings, count: operations.length }),
   };
 }
 
@@ -148,7 +165,11 @@ function corsAt(loaded: LoadedPlan, at: number): LoadedCors {
   };
 }
 
-function operationsAt(loaded: LoadedPlan, at: number): readonly LoadedOperation[] {
+/** @param places offsets in `words` of the operations and of their settings, NONE: they have none */
+function operationsAt(
+  loaded: LoadedPlan,
+  { at, settings }: { readonly at: number; readonly settings: number },
+): readonly LoadedOperation[] {
   const { words } = loaded.plan;
   return Array.from({ length: words[at]! }, (_, index) => {
     const row = at + 1 + index * OPERATION.size;
@@ -160,8 +181,16 @@ function operationsAt(loaded: LoadedPlan, at: number): readonly LoadedOperation[
       scopes: textsAt(loaded, words[row + OPERATION.scopes]!),
       tags: textsAt(loaded, words[row + OPERATION.tags]!),
       open: words[row + OPERATION.open] === 1,
+      throttle: settings === NONE ? null : throttleAt(loaded, settings + index * OPERATION_SETTING.size),
     };
   });
+}
+
+function throttleAt({ plan: { words } }: LoadedPlan, row: number): Throttle | null {
+  const at = words[row + OPERATION_SETTING.throttle]!;
+  if (at === NONE) return null;
+  const word = (offset: number): number => words[at + offset]!;
+  return { rate: word(THROTTLE.rate), perSec: word(THROTTLE.perSec), burst: word(THROTTLE.burst) };
 }
 
 /** Why a gateway refuses a request, or that it does not. */
@@ -198,6 +227,8 @@ export interface GatewayVerdict {
   readonly path: PathOperations | null;
   /** Of `scopes`: those that the request lacks. */
   readonly missing: readonly string[];
+  /** Of `throttled`: by `limits` of the operation, not by the usage plan. */
+  readonly byOperation: boolean;
   /** What is wrong with its body, also where the request is admitted; `null`: nothing that is looked for. */
   readonly body: BodyFinding | null;
 }
@@ -206,7 +237,15 @@ export interface GatewayVerdict {
 export function judgeRequest(loaded: LoadedPlan, gateway: LoadedGateway, facts: Facts): GatewayVerdict {
   const path = operationsOf(gateway, facts);
   const operation = path === null ? null : operationIn(path, facts.request.method);
-  const found = { operation, path, consumer: null, failure: null, missing: [], body: null };
+  const found = {
+    operation,
+    path,
+    consumer: null,
+    failure: null,
+    missing: [],
+    byOperation: false,
+    body: null,
+  };
   const reason = refusalOfUnknown(gateway, path, operation);
   if (reason !== null) return { ...found, reason };
   const isOpen = isOpenTo(gateway, operation);
@@ -245,7 +284,7 @@ export function bodyFinding(
 ): BodyFinding | null {
   if (validation === null || verdict.operation === null) return null;
   const body = validation.bodies[verdict.operation.index]!;
-  return body === null ? null : findingOf(validation, body, facts);
+  return body === null ? null : findingOf(body, facts);
 }
 
 /** Why a gateway refuses a request without an operation, whatever its credentials are; `null`: it does not. */

@@ -4,6 +4,14 @@
  */
 import { parseTemplate, segmentMatches, type TemplateSegment } from '../../base/paths/path-template.ts';
 
+/** A number of requests in a time. */
+export interface Throttle {
+  readonly rate: number;
+  /** Seconds. */
+  readonly perSec: number;
+  readonly burst: number;
+}
+
 /** An operation of a gateway. */
 export interface LoadedOperation {
   /** Its place among the operations of the gateway. */
@@ -16,6 +24,8 @@ export interface LoadedOperation {
   readonly tags: readonly string[];
   /** It needs no credentials. */
   readonly open: boolean;
+  /** How many requests of one consumer it takes; `null`: any number. */
+  readonly throttle: Throttle | null;
 }
 
 /** The operations of one path, by method. */

@@ -55,6 +55,13 @@ export function planName(name: string): string {
   return `plan-${xxhash32(utf8Bytes(name)).toString(16).padStart(8, '0')}`;
 }
 
+/** The name of `limits` of an operation in the fields, likewise. @param gateway the key or id of its gateway */
+export function operationName(gateway: string, operation: string): string {
+  return `operation-${xxhash32(utf8Bytes(`${gateway}\n${operation}`))
+    .toString(16)
+    .padStart(8, '0')}`;
+}
+
 /** Values of two response header fields, lists of RFC 9651. */
 export interface RateLimitFields {
   /** `RateLimit-Policy`: `"rule-7";q=100;w=60`. */

@@ -35,9 +35,15 @@ export interface OriginStates {
   inFlight(pool: number, origin: number): number;
 }
 
+/** What a request has counted. */
+export interface CountedRate extends RateResult {
+  /** Of gateways: the window that lets the fewest requests through. */
+  readonly window?: PlanWindow;
+}
+
 /** Results of the real run that the shadow must not compute again, by slot. Cleared per request. */
 export interface Memo {
-  readonly rates: Map<number, RateResult>;
+  readonly rates: Map<number, CountedRate>;
   readonly wafs: Map<number, WafVerdict>;
   /** What is wrong with the body, by slot of the gateway. */
   readonly bodies: Map<number, BodyFinding | null>;
@@ -72,9 +78,11 @@ export interface PartedWindow extends RateWindow {
   readonly policy: string;
 }
 
-/** The window of a usage plan. */
+/** The window of a usage plan, or of `limits` of an operation. */
 export interface PlanWindow extends RateWindow {
-  /** The plan's `planName`. PERF: a hash of its name, computed once. */
+  /** It is that of `limits` of an operation. */
+  readonly ofOperation: boolean;
+  /** `planName` or `operationName`. PERF: a hash, computed once. */
   readonly policy: string;
 }
 
@@ -100,7 +108,7 @@ export interface Context {
   readonly counters: Counters;
   /** Windows of rate limits by slot, made at their first use. */
   readonly windows: Map<number, PartedWindow>;
-  /** Windows of usage plans by mode of the gateway, kind of key and name, made at their first use. */
+  /** Windows of usage plans by mode of the gateway, kind of key and name, and of operations; made at their first use. */
   readonly planWindows: Map<string, PlanWindow>;
   readonly waf: WafProgram | null;
   /** Reports a fault to the embedder; never throws. */

@@ -1,21 +1,23 @@
 /**
- * Usage plans (semantics §15): each consumer has its own count of a plan, over all gateways of the domain; a request without a
- * consumer counts under its address. A request that the plan refuses does not count. Quotas are counted by the control plane; here
+ * Usage plans and `limits` of operations (semantics §15): each consumer has its own count of a plan, over all gateways of the domain,
+ * and of an operation; a request without a consumer counts under its address. A request that one of both refuses counts under neither. Quotas are counted by the control plane; here
  * they are exhausted until a time or not. In: a verdict. Out: the count, and what the response states of it.
  */
-import { META } from '../plan/layout.ts';
+import { META, SLOT } from '../plan/layout.ts';
 import type { RegisteredUsagePlan } from '../plan/open-registry.ts';
 import { periodAt } from '../plan/quota-period.ts';
-import { counterSpace, type RateKey, type RateResult } from '../rate-counters/counters.ts';
+import { counterSpace, type RateKey } from '../rate-counters/counters.ts';
 import { ipOf } from './facts.ts';
 import type { GatewayVerdict } from './gateways.ts';
+import { keyOfSlot } from './identity.ts';
 import { textOf } from './loaded.ts';
-import { planName } from './rate-outcomes.ts';
-import { type Context, isDryRun, type PlanWindow, type Run } from './run.ts';
+import type { LoadedOperation } from './operations.ts';
+import { operationName, planName } from './rate-outcomes.ts';
+import { type Context, type CountedRate, isDryRun, type PlanWindow, type Run, slotWord } from './run.ts';
 
-type Limit = NonNullable<RegisteredUsagePlan['throttle']>;
+type Limit = NonNullable<LoadedOperation['throttle']>;
 
-/** The window of a usage plan with the key that a request counts under. */
+/** A window with the key that a request counts under. */
 interface Throttle {
   readonly window: PlanWindow;
   readonly key: RateKey;
@@ -66,69 +68,140 @@ export function exhaustedPlan(
     : null;
 }
 
-/** The usage plan of a request that is admitted so far; `null`: none limits it. */
-export function throttleOf(context: Context, place: GatewayPlace, verdict: GatewayVerdict): Throttle | null {
+/** What limits a request that is admitted so far: `limits` of its operation, then its usage plan. */
+export function throttlesOf(
+  context: Context,
+  place: GatewayPlace,
+  verdict: GatewayVerdict,
+): readonly Throttle[] {
   const { facts } = context;
-  const { consumer } = verdict;
+  const { consumer, operation } = verdict;
   const plan = planOf(context, place, verdict);
-  if (plan === null || plan.throttle === null) return null;
-  const { name, throttle } = plan;
+  const limit = plan?.throttle ?? null;
+  // PERF: most operations have no limit of their own.
+  if (limit === null && (operation === null || operation.throttle === null)) return [];
   const key: RateKey = {
     family: ipOf(facts) as 0 | 4 | 6,
     words: facts.ipWords,
     path: consumer?.username ?? '',
   };
   const kind = { isDry: isDryRun(context, place.slot), byConsumer: consumer !== null };
-  return { window: windowOf(context, { name, throttle }, kind), key };
+  const own = operation === null ? null : operationWindow(context, { slot: place.slot, operation }, kind);
+  return [
+    ...(own === null ? [] : [{ window: own, key }]),
+    ...(limit === null ? [] : [{ window: planWindow(context, { name: plan!.name, limit }, kind), key }]),
+  ];
 }
 
-/** Which of the counts of a plan: that of gateways under dry_run or that of others, by consumer or by address. */
+/** Which of the counts of a limit: that of gateways under dry_run or that of others, by consumer or by address. */
 interface CountKind {
   readonly isDry: boolean;
   readonly byConsumer: boolean;
 }
 
 /** The window of a usage plan, made at its first use. */
-function windowOf(
-  { loaded, planWindows }: Context,
-  { name, throttle }: { readonly name: string; readonly throttle: Limit },
-  { isDry, byConsumer }: CountKind,
+function planWindow(
+  context: Context,
+  { name, limit }: { readonly name: string; readonly limit: Limit },
+  kind: CountKind,
 ): PlanWindow {
-  const mode = isDry ? 'dry_run ' : '';
-  const id = `${mode}${byConsumer ? 'consumer' : 'address'} ${name}`;
-  const known = planWindows.get(id);
+  const id = `${kind.isDry ? 'dry_run ' : ''}${kind.byConsumer ? 'consumer' : 'address'} ${name}`;
+  const known = context.planWindows.get(id);
   if (known !== undefined) return known;
+  const own = { space: `usage plan ${name}`, policy: planName(name), ofOperation: false };
+  return addWindow(context, id, { ...own, limit, kind });
+}
+
+/** The window of `limits` of an operation, made at its first use; `null`: it has none. */
+function operationWindow(
+  context: Context,
+  { slot, operation }: { readonly slot: number; readonly operation: LoadedOperation },
+  kind: CountKind,
+): PlanWindow | null {
+  const { id: name, index, methods, path, throttle } = operation;
+  if (throttle === null) return null;
+  // No name of a usage plan has a blank.
+  const id = `${kind.byConsumer ? 'consumer' : 'address'} operation ${slot} ${index}`;
+  const known = context.planWindows.get(id);
+  if (known !== undefined) return known;
+  const gateway = keyOfSlot(context.loaded, slot) || String(slotWord(context, slot, SLOT.id));
+  const text = name || `${methods.join()} ${path}`;
+  const own = {
+    space: `operation ${gateway}\n${text}`,
+    policy: operationName(gateway, text),
+    ofOperation: true,
+  };
+  return addWindow(context, id, { ...own, limit: throttle, kind });
+}
+
+function addWindow(
+  { loaded, planWindows }: Context,
+  id: string,
+  {
+    space,
+    policy,
+    ofOperation,
+    limit,
+    kind: { isDry, byConsumer },
+  }: Pick<PlanWindow, 'policy' | 'ofOperation'> & {
+    readonly space: string;
+    readonly limit: Limit;
+    readonly kind: CountKind;
+  },
+): PlanWindow {
   const domain = textOf(loaded, loaded.plan.meta[META.domain]!);
   const window: PlanWindow = {
-    space: counterSpace(`${mode}${domain} usage plan ${name}`),
+    space: counterSpace(`${isDry ? 'dry_run ' : ''}${domain} ${space}`),
     slot: byConsumer ? 0 : 1,
-    capacity: throttle.rate + throttle.burst,
+    capacity: limit.rate + limit.burst,
     doubled: false,
-    windowMs: throttle.perSec * 1000,
+    windowMs: limit.perSec * 1000,
     perPath: false,
     isFree: true,
     // The name of a consumer is the key, whatever the address is.
     ...(byConsumer ? { parts: counterSpace('consumer'), shared: true } : {}),
-    policy: planName(name),
+    policy,
+    ofOperation,
   };
   planWindows.set(id, window);
   return window;
 }
 
-/** Counts the request once, unless its plan refuses it; the shadow reads what the real run has counted. */
-export function countOnce(context: Context, run: Run, slot: number, { window, key }: Throttle): RateResult {
+/**
+ * Counts the request once under each of its limits, unless one of them refuses it; the shadow reads what the real run has counted.
+ * The result is that of the tighter limit: of those that refuse the one that does so longest, else the one that lets fewer through.
+ */
+export function countOnce(
+  context: Context,
+  run: Run,
+  slot: number,
+  throttles: readonly Throttle[],
+): CountedRate {
   const known = context.memo.rates.get(slot);
   if (known !== undefined) return known;
   const { counters, facts } = context;
-  const out = { breached: false, count: 0, retryAfter: 0 };
-  counters.peek(window, key, facts.now, window.capacity, out);
+  const results = throttles.map(({ window, key }) => {
+    const out = { breached: false, count: 0, retryAfter: 0, window };
+    counters.peek(window, key, facts.now, window.capacity, out);
+    return out;
+  });
   const counts = !run.shadow || isDryRun(context, slot);
-  if (!out.breached && counts) counters.hit(window, key, facts.now, window.capacity, out);
-  context.memo.rates.set(slot, out);
-  return out;
+  if (counts && !results.some(({ breached }) => breached)) {
+    for (const [index, { window, key }] of throttles.entries())
+      counters.hit(window, key, facts.now, window.capacity, results[index]!);
+  }
+  const tightest = results.reduce((one, other) => (isTighter(other, one) ? other : one));
+  context.memo.rates.set(slot, tightest);
+  return tightest;
 }
 
-/** Stores the state of the usage plan, which the response states whatever answers the request. */
+function isTighter(one: CountedRate, other: CountedRate): boolean {
+  if (one.breached !== other.breached) return one.breached;
+  if (one.breached) return one.retryAfter > other.retryAfter;
+  return one.window!.capacity - one.count < other.window!.capacity - other.count;
+}
+
+/** Stores the state of the limit that was tighter, which the response states whatever answers the request. */
 export function noteState(context: Context, run: Run, place: GatewayPlace, verdict: GatewayVerdict): void {
   if (verdict.reason === 'quota') {
     noteExhausted(context, run, exhaustedPlan(context, place, verdict)!);
@@ -137,15 +210,14 @@ export function noteState(context: Context, run: Run, place: GatewayPlace, verdi
   const result = context.memo.rates.get(place.slot);
   // A request whose body is refused has counted, too.
   const hasCounted = verdict.body !== null || verdict.reason === 'admitted' || verdict.reason === 'throttled';
-  if (result === undefined || !hasCounted) return;
-  const { window } = throttleOf(context, place, verdict)!;
+  if (result?.window === undefined || !hasCounted) return;
+  const { breached, count, retryAfter, window } = result;
   const windowSec = window.windowMs / 1000;
-  const { breached, retryAfter } = result;
   run.planState = {
     name: window.policy,
     quota: window.capacity,
     windowSec,
-    remaining: Math.max(0, window.capacity - result.count),
+    remaining: Math.max(0, window.capacity - count),
     resetSec: breached ? retryAfter : windowSec,
   };
   if (breached) run.retryAfter = retryAfter;

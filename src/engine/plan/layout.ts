@@ -19,7 +19,7 @@ import {
 } from '../../base/vocabulary/vocabulary.ts';
 
 /** Raised whenever the layout or the meaning of a field changes; `sectionsOf` below has the versions before it, others are refused. */
-export const PLAN_VERSION = 7;
+export const PLAN_VERSION = 8;
 /**
  * The version of a plan without conditions and without what later versions have added: a plan is sealed in the oldest version
  * that has what it uses, so that nodes of earlier releases read it and its octets stay the same.
@@ -31,6 +31,8 @@ export const CONDITIONS_VERSION = 4;
 export const LISTS_VERSION = 5;
 /** The version that added gateways. */
 export const GATEWAYS_VERSION = 6;
+/** The version that added client certificates and bodies of gateways. */
+export const WIDE_GATEWAYS_VERSION = 7;
 /** `EPLN`, read as a little-endian number. */
 export const MAGIC = 0x4e4c5045;
 
@@ -186,6 +188,11 @@ export const RECENT = 1 << 10;
  * earlier release must refuse such a plan.
  */
 export const WIDE_GATEWAYS = 1 << 11;
+/**
+ * Bit of `meta`'s `switches`, beside WIDE_GATEWAYS alone: rows of gateways have the word GATEWAY_FIELDS.settings, which version 8 added;
+ * readers of an earlier release must refuse such a plan.
+ */
+export const OPERATION_SETTINGS = 1 << 12;
 
 /** Nothing there: no filter, no tree, no posting. */
 export const NONE = 0xffffffff;
@@ -463,6 +470,8 @@ export const GATEWAY_FIELDS = {
   /** These in plans with WIDE_GATEWAYS alone; NONE: none. */
   validation: 9,
   clients: 10,
+  /** In plans with OPERATION_SETTINGS alone: rows of OPERATION_SETTING, one for each operation; NONE: no operation has any. */
+  settings: 11,
 } as const;
 /** `require`: index in AUTH_REQUIREMENTS. `unknown`: from `unknownShift` on, index in UNKNOWN_OPERATION_MODES. */
 export const GATEWAY_OPTIONS = { require: 3, hide: 4, unknown: 24, unknownShift: 3 } as const;
@@ -471,6 +480,13 @@ export const GATEWAY_OPTIONS = { require: 3, hide: 4, unknown: 24, unknownShift:
  * word for each operation, an offset of a row of BODY or NONE.
  */
 export const VALIDATION = { invalid: 0, uninspected: 1, cap: 2, bodies: 3, size: 4 } as const;
+/**
+ * What an operation has of its own. `throttle`: offset in `words` of a row of THROTTLE; `validation`: the same of the first three words
+ * of VALIDATION; NONE: none.
+ */
+export const OPERATION_SETTING = { throttle: 0, validation: 1, size: 2 } as const;
+/** `perSec` in seconds. */
+export const THROTTLE = { rate: 0, perSec: 1, burst: 2 } as const;
 /**
  * The body of an operation. `required`: 1 or 0. Then `count` rows of BODY_CONTENT: `type`, a media type or range in lower case, and
  * `schema`, the JSON of a SchemaProgram; strings, an empty schema: every value is valid.
@@ -574,9 +590,11 @@ export function absentSections(version: number): Readonly<Record<string, Uint8Ar
 
 /** The version that a plan is sealed in. */
 export function sealedVersion(plan: Plan): number {
-  if ((plan.meta[META.switches]! & WIDE_GATEWAYS) !== 0) return PLAN_VERSION;
+  const switches = plan.meta[META.switches]!;
+  if ((switches & OPERATION_SETTINGS) !== 0) return PLAN_VERSION;
+  if ((switches & WIDE_GATEWAYS) !== 0) return WIDE_GATEWAYS_VERSION;
   if (plan.meta.length > META.size) return GATEWAYS_VERSION;
-  if ((plan.meta[META.switches]! & RECENT) !== 0) return LISTS_VERSION;
+  if ((switches & RECENT) !== 0) return LISTS_VERSION;
   return plan.conditions.length === 0 ? PLAIN_VERSION : CONDITIONS_VERSION;
 }
 

@@ -6,8 +6,13 @@
 import { type FieldPath, quoteValue } from '../../base/diagnostics/diagnostic.ts';
 import { compileSchema } from '../../base/json-schema/compile-schema.ts';
 import { isObject } from '../../base/text/json-object.ts';
-import { MAX_BODY_SCHEMA, MAX_BODY_TYPES, MAX_GATEWAY_SCHEMAS } from '../../base/vocabulary/limits.ts';
-import { createPatternJudge, isJsonType, misspeltKeyword } from '../model/gateway/bodies.ts';
+import {
+  MAX_BODY_SCHEMA,
+  MAX_BODY_SCHEMA_DEPTH,
+  MAX_BODY_TYPES,
+  MAX_GATEWAY_SCHEMAS,
+} from '../../base/vocabulary/limits.ts';
+import { createPatternJudge, isDeeper, isJsonType, misspeltKeyword } from '../model/gateway/bodies.ts';
 import { MEDIA_RANGE } from '../model/gateway/operations.ts';
 import { bundleSchema } from './bundle-schema.ts';
 import { type DocumentReading, followReferences } from './references.ts';
@@ -58,8 +63,13 @@ function readBody(value: unknown, path: FieldPath, state: BodiesReading): Schema
   }
   const located = followReferences({ value, path }, state)?.at(-1);
   const content = located?.value['content'];
-  if (located === undefined || !isObject(content)) return null;
+  if (located === undefined) return null;
   const at = [...located.path, 'content'];
+  if (!isObject(content)) {
+    const message = 'must be an object with a media type each, so bodies are not compared';
+    report.add('warning', at, { code: 'openapi_body', message, found: quoteValue(content) });
+    return null;
+  }
   const types = Object.keys(content).map((written) => (written.split(';', 1)[0] ?? '').trim());
   const unread = types.findIndex((type) => type !== '*/*' && !MEDIA_RANGE.test(type));
   if (unread >= 0 || types.length > MAX_BODY_TYPES) {
@@ -89,9 +99,17 @@ function readSchema(
   path: FieldPath,
   state: BodiesReading,
 ): Readonly<Record<string, unknown>> | null {
-  if (!isObject(media) || !isObject(media['schema'])) return null;
   const { isOldDialect, report, root } = state;
-  const at = [...path, 'schema'];
+  const isMedia = isObject(media);
+  // Without a schema, and with `true`, every value is valid.
+  if (isMedia && (media['schema'] === undefined || media['schema'] === true)) return null;
+  const at = isMedia ? [...path, 'schema'] : path;
+  if (!isMedia || !isObject(media['schema'])) {
+    const message = 'must be an object, so bodies are not compared';
+    const found = quoteValue(isMedia ? media['schema'] : media);
+    report.add('warning', at, { code: 'openapi_body', message, found });
+    return null;
+  }
   const { schema, problems, unknown, pathOf } = bundleSchema(
     { schema: media['schema'], path: at },
     { root, isOldDialect },
@@ -110,6 +128,10 @@ function readSchema(
   const text = JSON.stringify(schema);
   const earlier = state.known.get(text);
   if (earlier !== undefined) return earlier ? schema : null;
+  if (isDeeper(schema, MAX_BODY_SCHEMA_DEPTH)) {
+    warn(at, `is nested more than ${MAX_BODY_SCHEMA_DEPTH} deep with what it refers to`);
+    return null;
+  }
   if (text.length > MAX_BODY_SCHEMA || state.total + text.length > MAX_GATEWAY_SCHEMAS) {
     const all = `all schemas together have more than ${MAX_GATEWAY_SCHEMAS} characters of JSON`;
     warn(

@@ -1,11 +1,11 @@
 /**
- * Joins the operations of a document with the other operations of a gateway. An operation of the document that another one stands for,
+ * Joins the operations of a document with the other operations of a gateway. An operation of the document that another one replaces,
  * with its method and a template of the same shape, is left out: what is written by hand decides.
  */
 import { parseTemplate, templateShape } from '../../base/paths/path-template.ts';
 import type { SchemaOperation } from './path-items.ts';
 
-/** The operations of the document that the gateway takes, and those that others stand for. */
+/** The operations of the document that the gateway takes, and those that others replace. */
 export interface JoinedOperations {
   readonly taken: readonly SchemaOperation[];
   readonly overridden: readonly SchemaOperation[];

@@ -25,7 +25,7 @@ export function discoverUnknown(
   const router = createRouter(
     operations.map(({ methods, path }, index) => ({
       ...{ index, methods, path },
-      ...{ id: '', scopes: [], tags: [], open: false },
+      ...{ id: '', scopes: [], tags: [], open: false, throttle: null },
     })),
   );
   const discovery = createDiscovery();

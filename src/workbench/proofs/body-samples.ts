@@ -58,7 +58,10 @@ function merged(given: unknown, { root, depth }: Place): Members | null {
   const parts = [
     ...(typeof $ref === 'string' ? [referred($ref, root)] : []),
     ...(Array.isArray(allOf) ? (allOf as readonly unknown[]) : []),
-  ].flatMap((part) => merged(part, { root, depth: depth - 1 }) ?? []);
+  ].flatMap((part): readonly Members[] => {
+    const members = merged(part, { root, depth: depth - 1 });
+    return members === null ? [] : [members];
+  });
   let all: Members = own;
   for (const part of parts) {
     const required = [all['required'], part['required']].flatMap((list) => (Array.isArray(list) ? list : []));

@@ -1,6 +1,6 @@
 /**
  * Credentials of requests as proofs see them (semantics §15): whose they are and which scopes they have. In: a gateway, the registry,
- * the words of an invariant. Out: for each kind of credentials that the gateway distinguishes one that stands for it, and whether
+ * the words of an invariant. Out: for each kind of credentials that the gateway distinguishes one of that kind, and whether
  * the gateway admits it.
  *
  * Any consumer may have a key and a token of each issuer, and no consumer is past its expiry: keys and time change without an edit of
@@ -9,6 +9,7 @@
 
 import { CREDENTIAL_KINDS, type CredentialKind } from '../../base/vocabulary/vocabulary.ts';
 import type { RequestIdentity } from '../../engine/evaluator/request.ts';
+import { validationOf } from '../../rules/model/gateway/validation.ts';
 import type { IdentityWords, NamedEntries } from '../../rules/model/invariant-identity.ts';
 import { NO_CONSUMER } from '../../rules/model/invariant-identity.ts';
 import type { Registry } from '../../rules/model/registry/registry.ts';
@@ -89,8 +90,7 @@ export function credentialsFor(
   const distinct = new Map<string, Consumer>();
   for (const consumer of registry.consumers) {
     if (!consumer.enabled || !isNamed(consumer.username, consumers)) continue;
-    const isLimited =
-      gateway !== null && isCounted(gateway, registry, { consumer, scopes: [], verified: null });
+    const isLimited = gateway !== null && hasLimit(gateway, registry, consumer);
     const kind = JSON.stringify([
       ...[consumer.acl.length > 0, consumer.acl.filter((entry) => names.has(entry))],
       ...[scopes.filter((scope) => consumer.scopes.includes(scope)), isLimited],
@@ -237,8 +237,17 @@ function isOpen({ auth }: GatewayRule, { operation }: GatewayCell): boolean {
   return auth.require === 'none' || operation?.auth === 'none';
 }
 
-/** Whether a usage plan may refuse requests with these credentials. A quota counts consumers alone, a throttle addresses, too. */
-export function isCounted(gateway: GatewayRule, registry: Registry, { consumer }: Credentials): boolean {
+/** Whether a usage plan or `limits` of the operation may refuse requests of a cell with these credentials. */
+export function isCounted(
+  { gateway, cell }: { readonly gateway: GatewayRule; readonly cell: GatewayCell },
+  registry: Registry,
+  { consumer }: Credentials,
+): boolean {
+  return cell.operation?.limits !== undefined || hasLimit(gateway, registry, consumer);
+}
+
+/** Whether the usage plan of a consumer may refuse it. A quota counts consumers alone, a throttle addresses, too. */
+function hasLimit(gateway: GatewayRule, registry: Registry, consumer: Consumer | null): boolean {
   const plan = planNamed(registry, consumer?.usage_plan ?? gateway.default_plan ?? '');
   return plan !== undefined && (plan.throttle !== null || (consumer !== null && plan.quota !== null));
 }
@@ -248,18 +257,24 @@ function planNamed({ usage_plans }: Registry, name: string): UsagePlan | undefin
 }
 
 /** Whether a gateway that admits requests of a cell may refuse them by their bodies. */
-export function comparesBodies({ validation }: GatewayRule, { operation }: GatewayCell): boolean {
-  if (validation === undefined || operation?.body === undefined) return false;
+export function comparesBodies({ validation: common }: GatewayRule, { operation }: GatewayCell): boolean {
+  const validation = validationOf(common, operation?.validation);
+  if (validation === null || operation?.body === undefined) return false;
   const { on_invalid, on_uninspected } = validation;
   return on_invalid === 'block' || (on_invalid === 'log' && on_uninspected === 'block');
+}
+
+/** Whether a gateway compares bodies of some operation. */
+export function mayCompareBodies({ validation, operations }: GatewayRule): boolean {
+  return validation !== undefined || operations.some((operation) => operation.validation !== undefined);
 }
 
 /** The rule set in which gateways take any body: witnesses have none. */
 export function withoutBodies(ruleSet: RuleSet): RuleSet {
   const rules = ruleSet.rules.map((rule): Rule => {
-    if (rule.type !== 'gateway' || rule.validation === undefined) return rule;
+    if (rule.type !== 'gateway') return rule;
     const { validation: _, ...open } = rule;
-    return open;
+    return { ...open, operations: open.operations.map(({ validation: __, ...operation }) => operation) };
   });
   return { ...ruleSet, rules };
 }

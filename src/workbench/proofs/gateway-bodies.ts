@@ -3,14 +3,23 @@
  * those of the other side. Out: the proof that every body of the one is one of the other, or bodies to try.
  */
 import type { GatewayOperation } from '../../rules/model/gateway/operations.ts';
+import { type Validation, validationOf } from '../../rules/model/gateway/validation.ts';
 import type { GatewayRule } from '../../rules/model/types.ts';
 import { sampleValues } from './body-samples.ts';
 import { isIncluded } from './schema-inclusion.ts';
 
-/** An operation of a gateway; `null`: requests without one. */
+/** An operation of a gateway, `null` for requests without one, and how its bodies are validated, `null` if they are not. */
 export interface BodyTaker {
-  readonly validation: GatewayRule['validation'];
+  readonly validation: Validation | null;
   readonly operation: GatewayOperation | null;
+}
+
+/** Requests that no gateway takes. */
+export const NO_TAKER: BodyTaker = { validation: null, operation: null };
+
+/** An operation of a gateway as it takes bodies. */
+export function bodyTaker({ validation }: GatewayRule, operation: GatewayOperation | null): BodyTaker {
+  return { validation: validationOf(validation, operation?.validation), operation };
 }
 
 /** A body to try; one without text is none. */
@@ -34,7 +43,7 @@ const UNTYPED: SampleBody = { type: null, text: 'x' };
 /** Whether one side compares bodies and refuses some. */
 export function refusesBodies({ validation, operation }: BodyTaker): boolean {
   return (
-    validation !== undefined &&
+    validation !== null &&
     operation?.body !== undefined &&
     validation.on_invalid !== 'pass' &&
     (validation.on_invalid === 'block' || validation.on_uninspected === 'block')

@@ -26,7 +26,15 @@ import {
   readBy,
   withoutBodies,
 } from './credentials.ts';
-import { type BodyTaker, compareBodies, PROVED, refusesBodies, type SampleBody } from './gateway-bodies.ts';
+import {
+  type BodyTaker,
+  bodyTaker,
+  compareBodies,
+  NO_TAKER,
+  PROVED,
+  refusesBodies,
+  type SampleBody,
+} from './gateway-bodies.ts';
 import { divideGateways, type GatewayCell, type GatewayCells, mayShareRequests } from './gateway-cells.ts';
 import {
   boxesOf,
@@ -166,8 +174,7 @@ function compareSides(comparison: Comparison): void {
   const others = comparison.other.placed.gateways.map(({ gateway }) => ({ gateway, registry }));
   const free = { within: [], without: boxesOf(gateways) };
   const after = situationsAt(around, placeAfter(around.subject, 'gateway'), servedBox(around));
-  const unread = { validation: undefined, operation: null };
-  const none = { operation: null, base: '', taker: unread, credentials: [NONE] };
+  const none = { operation: null, base: '', taker: NO_TAKER, credentials: [NONE] };
   const outside = { situations: after, bounds: free, ...none };
   compareCell(comparison, outside);
   compareBodiesOf(comparison, outside);
@@ -178,9 +185,8 @@ function compareSides(comparison: Comparison): void {
       const credentials =
         cell.kind === 'preflight' ? [NONE] : leastCredentials(gateway.gateway, cell, issued);
       const bounds = boxesOfCell(placed, gateway, cell);
-      const { base_path: base, validation } = gateway.gateway;
-      const named = { operation: nameOf(gateway.gateway, cell), base };
-      const taker = { validation, operation: cell.operation };
+      const named = { operation: nameOf(gateway.gateway, cell), base: gateway.gateway.base_path };
+      const taker = bodyTaker(gateway.gateway, cell.operation);
       const admitted = { situations, bounds, ...named, taker, credentials };
       compareCell(comparison, admitted);
       compareBodiesOf(comparison, admitted);
@@ -233,9 +239,9 @@ function compareBodiesOf(comparison: Comparison, admitted: Admitted): void {
   const shown = new Set<string>();
   let isOpen = false;
   for (const gateway of other.placed.gateways) {
-    const { base_path, validation } = gateway.gateway;
+    const { base_path } = gateway.gateway;
     for (const cell of gateway.cells) {
-      const taker = { validation, operation: cell.operation };
+      const taker = bodyTaker(gateway.gateway, cell.operation);
       if (!refusesBodies(taker)) continue;
       const isApart =
         own.operation !== null && base === base_path && !mayShareRequests(own.operation, cell.operation!);

@@ -88,7 +88,7 @@ export function questionsPast(placed: GatewaySpace, situation: Situation): reado
 const ANSWERS = {
   refused: ({ gateway }, cell, credentials) => !isAdmitted(gateway, cell, credentials),
   limited: ({ gateway }, cell, credentials, registry) =>
-    isAdmitted(gateway, cell, credentials) && isCounted(gateway, registry, credentials),
+    isAdmitted(gateway, cell, credentials) && isCounted({ gateway, cell }, registry, credentials),
   compared: ({ gateway }, cell, credentials) =>
     isAdmitted(gateway, cell, credentials) && comparesBodies(gateway, cell),
 } as const satisfies Readonly<

@@ -20,6 +20,7 @@ import {
   credentialsFor,
   credentialWorld,
   identityOf,
+  mayCompareBodies,
   withoutBodies,
 } from './credentials.ts';
 import { divideGateways } from './gateway-cells.ts';
@@ -120,7 +121,7 @@ export function openInvariants(
   const space = createSpace([subject.loaded, scopes.loaded], redirectExtras([subject]));
   if (space === null) return () => ({ kind: 'unknown', open: 'the filters of hosts' });
   const around: SubjectSpace = { space, subject, plan: 0, lists: new Map() };
-  const compares = gateways.some(({ validation }) => validation !== undefined);
+  const compares = gateways.some(mayCompareBodies);
   const comparing = compares ? readSubject(seal(compile(whole).plan, { revision: 1 }), options) : null;
   const proving: Proving = {
     ...{ around, scopes, sources: sourcesOf(around), comparing },

@@ -49,11 +49,26 @@ export function compareSchema(
     return earlier !== undefined && contentOf(earlier) !== contentOf(one);
   });
   return {
-    operations: [...others, ...(taken as readonly GatewayOperation[])],
+    operations: [
+      ...others,
+      ...(taken as readonly GatewayOperation[]).map((one) => ({ ...settingsOf(one, had), ...one })),
+    ],
     added: [...has].filter(([place]) => !had.has(place)).map(([, one]) => textOf(one)),
     removed: [...had].filter(([place]) => !has.has(place)).map(([, one]) => textOf(one)),
     changed: changed.map(([, one]) => textOf(one)),
     overridden: overridden.map(textOf),
+  };
+}
+
+/** What no document has of an operation: it stays as it was. */
+function settingsOf(
+  operation: GatewayOperation,
+  had: ReadonlyMap<string, GatewayOperation>,
+): Pick<GatewayOperation, 'limits' | 'validation'> {
+  const [earlier] = operationPlaces(operation).flatMap((place) => had.get(place) ?? []);
+  return {
+    ...(earlier?.limits === undefined ? {} : { limits: earlier.limits }),
+    ...(earlier?.validation === undefined ? {} : { validation: earlier.validation }),
   };
 }
 

@@ -41,7 +41,7 @@ import {
   record,
   refOf,
 } from '../run.ts';
-import { countOnce, exhaustedPlan, type GatewayPlace, noteState, throttleOf } from '../usage-plans.ts';
+import { countOnce, exhaustedPlan, type GatewayPlace, noteState, throttlesOf } from '../usage-plans.ts';
 import { BYPASS } from './cache.ts';
 
 const GATEWAY = typeIndex('gateway');
@@ -124,9 +124,11 @@ function verdictOf(context: Context, run: Run, slot: number): GatewayVerdict {
   if (verdict.reason !== 'admitted') return verdict;
   const place = placeOf(context, slot);
   if (exhaustedPlan(context, place, verdict) !== null) return { ...verdict, reason: 'quota' };
-  const throttle = throttleOf(context, place, verdict);
-  if (throttle !== null && countOnce(context, run, slot, throttle).breached)
-    return { ...verdict, reason: 'throttled' };
+  const throttles = throttlesOf(context, place, verdict);
+  if (throttles.length > 0) {
+    const { breached, window } = countOnce(context, run, slot, throttles);
+    if (breached) return { ...verdict, reason: 'throttled', byOperation: window?.ofOperation === true };
+  }
   const body = bodyOnce(context, slot, verdict);
   return body === null ? verdict : { ...verdict, body, reason: body.blocks ? body.reason : 'admitted' };
 }
@@ -164,8 +166,8 @@ function octetsOf(context: Context, slot: number): number {
   const { validation } = gatewayAt(context, slot);
   if (validation === null) return 0;
   const { operation, reason } = judgedBy(context, slot);
-  if (reason !== 'admitted' || operation === null || validation.bodies[operation.index] === null) return 0;
-  return octetsWanted(validation);
+  const body = reason === 'admitted' && operation !== null ? validation.bodies[operation.index]! : null;
+  return body === null ? 0 : octetsWanted(body);
 }
 
 function placeOf(context: Context, slot: number): GatewayPlace {
@@ -187,6 +189,7 @@ const PREFLIGHT: GatewayVerdict = {
   failure: null,
   path: null,
   missing: [],
+  byOperation: false,
   body: null,
 };
 
@@ -291,8 +294,10 @@ function reasonOf(context: Context, rates: Settled['rates'], slot: number): Rule
         return { code: 'quota_exhausted', text: `${what}, ${who}: the quota of its usage plan is exhausted` };
       }
       const result = rates.get(slot);
-      const over = result?.breached === true;
-      if (over) return { code: 'over_limit', text: `${what}, ${who}: over the usage plan` };
+      if (result?.breached === true) {
+        const over = result.window?.ofOperation === true ? '`limits` of the operation' : 'the usage plan';
+        return { code: 'over_limit', text: `${what}, ${who}: over ${over}` };
+      }
       return bodyReason(bodyOnce(context, slot, verdict), `${what}, ${who}`);
     }
   }

@@ -1,52 +1,23 @@
-/**
- * Bodies of requests to a gateway (semantics §15): how they are validated, and the check of their schemas. Each schema compiles, and
- * all together are within the bounds of a plan.
- */
-import { z } from 'zod';
+/** Checks the schemas of bodies of a gateway: each compiles, and all together are within the bounds of a plan. */
 import { compileSchema, type PlacePattern } from '../../../base/json-schema/compile-schema.ts';
 import { rewritePattern } from '../../../base/json-schema/ecma-pattern.ts';
 import { EFFECTIVE_KEYWORDS } from '../../../base/json-schema/keywords.ts';
 import {
-  MAX_BODY_CAP_KB,
   MAX_BODY_SCHEMA,
   MAX_BODY_SCHEMA_DEPTH,
   MAX_GATEWAY_SCHEMAS,
   MAX_SCHEMA_PATTERNS,
   MAX_SCHEMA_TABLES,
 } from '../../../base/vocabulary/limits.ts';
-import { VALIDATION_MODES } from '../../../base/vocabulary/vocabulary.ts';
-import { integer } from '../fields.ts';
 import { crossCheck, type FormScope } from '../form.ts';
 import { nearest } from '../nearest.ts';
 import { schemaPatternOctets } from '../pattern.ts';
 import type { Problem } from '../report.ts';
 import type { GatewayOperation } from './operations.ts';
 
-/** The fields of `validation`. */
-export const VALIDATION_FIELDS = {
-  on_invalid: z
-    .enum(VALIDATION_MODES)
-    .default('block')
-    .describe(
-      'bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies',
-    )
-    .meta({ examples: ['log'] }),
-  on_uninspected: z
-    .enum(VALIDATION_MODES)
-    .default('block')
-    .describe(
-      'bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log',
-    )
-    .meta({ examples: ['pass'] }),
-  body_cap_kb: integer(1, MAX_BODY_CAP_KB)
-    .default(128)
-    .describe('size, in KiB, up to which bodies are read')
-    .meta({ examples: [64] }),
-};
-
 /** Whether bodies of a media type are JSON (RFC 8259 §11, RFC 6839 §3.1). */
 export function isJsonType(type: string): boolean {
-  return /^(?:application|text)\/json$|^[^*]+\/[^*]+\+json$/i.test(type);
+  return /^(?:application|text)\/json$|^[^*/]+\/[^*/]+\+json$/i.test(type);
 }
 
 /** Judges patterns, each once, within the budget of one gateway. */
@@ -122,7 +93,8 @@ function outerProblem(type: string, schema: unknown, length: number): Omit<Probl
   return { message: `must be nested at most ${MAX_BODY_SCHEMA_DEPTH} deep`, found: null, remedy };
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
+/** Whether lists and objects of a value are inside one another at more levels. */
+export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
 }

@@ -11,7 +11,9 @@ import { type AUTH_REQUIREMENTS, OPERATION_SOURCES } from '../../../base/vocabul
 import { method } from '../conditions.ts';
 import { checked, filledText, list, SCOPE } from '../fields.ts';
 import { crossCheck, type FormScope, type Stored } from '../form.ts';
+import { THROTTLE_FIELDS } from '../registry/usage-plan.ts';
 import type { Problem } from '../report.ts';
+import { OPERATION_VALIDATION_FIELDS } from './validation.ts';
 
 /** A scope, as tokens have it. */
 const scope = (): z.ZodString =>
@@ -100,6 +102,18 @@ export const OPERATION_FIELDS = {
     .optional()
     .describe('the bodies of its requests, which gateways with `validation` compare; absent: any')
     .meta({ examples: [{ required: true, content: [{ type: 'application/json' }] }] }),
+  limits: z
+    .strictObject(THROTTLE_FIELDS)
+    .optional()
+    .describe(
+      'how many requests each consumer may send to the operation, beside its usage plan; a request without a consumer counts under its address; a further one is answered 429; absent: any number',
+    )
+    .meta({ examples: [{ rate: 5, per_sec: 60, burst: 5 }] }),
+  validation: z
+    .strictObject(OPERATION_VALIDATION_FIELDS)
+    .optional()
+    .describe('how its bodies are compared; fields that are absent are those of `validation` of the gateway')
+    .meta({ examples: [{ body_cap_kb: 512 }] }),
   source: z
     .enum(OPERATION_SOURCES)
     .optional()

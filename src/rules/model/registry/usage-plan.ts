@@ -6,7 +6,8 @@ import { integer } from '../fields.ts';
 import { form, type Stored } from '../form.ts';
 import { ANSWERED, registryName } from './names.ts';
 
-const THROTTLE = {
+/** The fields of a throttle: of a usage plan, and of an operation of a gateway. */
+export const THROTTLE_FIELDS = {
   rate: integer(1, MAX_THROTTLE_COUNT)
     .describe('requests of one consumer in `per_sec` seconds')
     .meta({ examples: [50] }),
@@ -38,7 +39,7 @@ export const USAGE_PLAN_FIELDS = {
     .describe('name by which consumers and gateways refer to the plan')
     .meta({ examples: ['gold'] }),
   throttle: z
-    .strictObject(THROTTLE)
+    .strictObject(THROTTLE_FIELDS)
     .nullable()
     .default(null)
     .describe('how many requests a consumer may send; a further one is answered 429; null: any number')
@@ -60,6 +61,6 @@ export type UsagePlan = Stored<typeof USAGE_PLAN_FIELDS>;
 export const usagePlanForm = form({
   fields: USAGE_PLAN_FIELDS,
   ignored: ANSWERED,
-  nested: { throttle: Object.keys(THROTTLE), quota: Object.keys(QUOTA) },
+  nested: { throttle: Object.keys(THROTTLE_FIELDS), quota: Object.keys(QUOTA) },
   finish: (values): UsagePlan => values,
 });

@@ -22,7 +22,7 @@ import { hostRule, type RuleOf } from '../common.ts';
 import { judgeCookieName, judgeHeaderName, warnMethodCase } from '../conditions.ts';
 import { checked, filledText, flag, list, text } from '../fields.ts';
 import { crossCheck, type FormScope, type FormValues, type Stored } from '../form.ts';
-import { bodySchemas, VALIDATION_FIELDS } from '../gateway/bodies.ts';
+import { bodySchemas } from '../gateway/bodies.ts';
 import { authorityTimes, EXAMPLE_AUTHORITY, MTLS_FIELDS } from '../gateway/client-certificates.ts';
 import { CORS_FIELDS, coversAuthorization, starsOfCors } from '../gateway/cors.ts';
 import {
@@ -32,8 +32,10 @@ import {
   neededFields,
   OPERATION_FIELDS,
 } from '../gateway/operations.ts';
+import { VALIDATION_FIELDS } from '../gateway/validation.ts';
 import { parseHeaderValue } from '../header-values.ts';
 import { judgeCredentialHeader, registryName } from '../registry/names.ts';
+import { THROTTLE_FIELDS } from '../registry/usage-plan.ts';
 import type { Problem } from '../report.ts';
 import { judgePathEntry } from '../text-checks.ts';
 import { CHANGES, checkChanges, type HeaderEntry } from './headers.ts';
@@ -275,6 +277,7 @@ export const gatewayForm = hostRule({
     jwt: Object.keys(JWT),
     mtls: Object.keys(MTLS_FIELDS),
     operations: Object.keys(OPERATION_FIELDS),
+    limits: Object.keys(THROTTLE_FIELDS),
     body: Object.keys(BODY_FIELDS),
     content: Object.keys(BODY_CONTENT_FIELDS),
     cors: Object.keys(CORS_FIELDS),

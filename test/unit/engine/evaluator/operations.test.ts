@@ -5,7 +5,7 @@ import { createRouter, type LoadedOperation } from '../../../../src/engine/evalu
 import { operationsAt } from '../../../oracle/path-templates.ts';
 
 function operation(path: string, methods: readonly string[] = ['GET']): LoadedOperation {
-  return { index: 0, id: path, path, methods, scopes: [], tags: [], open: false };
+  return { index: 0, id: path, path, methods, scopes: [], tags: [], open: false, throttle: null };
 }
 
 function found(templates: readonly string[], path: string): string | null {

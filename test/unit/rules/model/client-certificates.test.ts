@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_CA_CERTIFICATES, MAX_CA_CHARACTERS } from '../../../../src/base/vocabulary/limits.ts';
 import { compile } from '../../../../src/engine/compiler/compile.ts';
-import { PLAN_VERSION, sealedVersion } from '../../../../src/engine/plan/layout.ts';
+import { sealedVersion, WIDE_GATEWAYS_VERSION } from '../../../../src/engine/plan/layout.ts';
 import { parseRuleSet } from '../../../../src/rules/model/parse.ts';
 import {
   CLIENT_AUTH,
@@ -89,7 +89,7 @@ describe('authorities of client certificates', () => {
       const { ruleSet } = parsed(ROOT.pem, auth) as Extract<ReturnType<typeof parsed>, { ok: true }>;
       return sealedVersion(compile(ruleSet).plan);
     };
-    expect(versionOf({})).toBe(PLAN_VERSION);
+    expect(versionOf({})).toBe(WIDE_GATEWAYS_VERSION);
     expect(versionOf({ mtls: undefined, require: 'none' })).toBe(6);
   });
 });

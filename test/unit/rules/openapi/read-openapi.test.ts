@@ -443,6 +443,28 @@ describe('a request body', () => {
     expect(mistakes(text)).toContain(', so bodies are not compared');
   });
 
+  // Such a document was read without a word, and the gateway of it refused.
+  test('nested deeper than gateways take is not compared, with a warning', () => {
+    const deep = (levels: number): string =>
+      levels === 0 ? '{ type: string }' : `{ properties: { a: ${deep(levels - 1)} } }`;
+    expect(mistakes(post(media(deep(23))))).toBe('');
+    expect(operations(post(media(deep(24))))[0]?.body).toEqual({ content: [{ type: 'application/json' }] });
+    expect(mistakes(post(media(deep(24))))).toContain(
+      'schema: is nested more than 48 deep with what it refers to',
+    );
+  });
+
+  test.each([
+    ['{ description: nothing }', '.content: must be an object with a media type each'],
+    ['{ content: { application/json: 7 } }', '.content["application/json"]: must be an object'],
+    [
+      '{ content: { application/json: { schema: false } } }',
+      '.content["application/json"].schema: must be an object',
+    ],
+  ])('of %s has a warning', (body, message) => {
+    expect(mistakes(post(body))).toContain(`warning: paths["/a"].post.requestBody${message}`);
+  });
+
   test('names the place of a mistake in a schema that it refers to', () => {
     const broken = BODIES.replace('type: array', 'type: arrays');
     expect(mistakes(post("{ $ref: '#/components/requestBodies/order' }", broken))).toContain(

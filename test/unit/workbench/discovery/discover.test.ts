@@ -192,7 +192,7 @@ test('every request is described by the operations, by the drafted document and 
       if (!read.ok) return;
       const router = createRouter(
         read.operations.map(({ operation: { methods, path } }, index) => ({
-          ...{ index, id: '', methods, path, scopes: [], tags: [], open: false },
+          ...{ index, id: '', methods, path, scopes: [], tags: [], open: false, throttle: null },
         })),
       );
       for (const [method, path] of sent) {
