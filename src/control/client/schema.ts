@@ -6413,6 +6413,36 @@ export interface components {
                         };
                     }[];
                 };
+                /** @description how many requests each consumer may send to the operation, beside its usage plan; a request without a consumer counts under its address; a further one is answered 429; absent: any number */
+                readonly limits?: {
+                    /** @description requests of one consumer in `per_sec` seconds */
+                    readonly rate: number;
+                    /**
+                     * @description seconds in which `rate` requests are accepted
+                     * @default 1
+                     */
+                    readonly per_sec?: number;
+                    /**
+                     * @description requests beyond `rate` that are accepted at once
+                     * @default 0
+                     */
+                    readonly burst?: number;
+                };
+                /** @description how its bodies are compared; fields that are absent are those of `validation` of the gateway */
+                readonly validation?: {
+                    /**
+                     * @description bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies
+                     * @enum {string}
+                     */
+                    readonly on_invalid?: "block" | "log" | "pass";
+                    /**
+                     * @description bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log
+                     * @enum {string}
+                     */
+                    readonly on_uninspected?: "block" | "log" | "pass";
+                    /** @description size, in KiB, up to which bodies are read */
+                    readonly body_cap_kb?: number;
+                };
                 /**
                  * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                  * @enum {string}
@@ -6520,6 +6550,30 @@ export interface components {
                             readonly [key: string]: unknown;
                         };
                     }[];
+                };
+                /** @description how many requests each consumer may send to the operation, beside its usage plan; a request without a consumer counts under its address; a further one is answered 429; absent: any number */
+                readonly limits?: {
+                    /** @description requests of one consumer in `per_sec` seconds */
+                    readonly rate: number;
+                    /** @description seconds in which `rate` requests are accepted */
+                    readonly per_sec: number;
+                    /** @description requests beyond `rate` that are accepted at once */
+                    readonly burst: number;
+                };
+                /** @description how its bodies are compared; fields that are absent are those of `validation` of the gateway */
+                readonly validation?: {
+                    /**
+                     * @description bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies
+                     * @enum {string}
+                     */
+                    readonly on_invalid?: "block" | "log" | "pass";
+                    /**
+                     * @description bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log
+                     * @enum {string}
+                     */
+                    readonly on_uninspected?: "block" | "log" | "pass";
+                    /** @description size, in KiB, up to which bodies are read */
+                    readonly body_cap_kb?: number;
                 };
                 /**
                  * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
@@ -6708,6 +6762,36 @@ export interface components {
                         };
                     }[];
                 };
+                /** @description how many requests each consumer may send to the operation, beside its usage plan; a request without a consumer counts under its address; a further one is answered 429; absent: any number */
+                readonly limits?: {
+                    /** @description requests of one consumer in `per_sec` seconds */
+                    readonly rate: number;
+                    /**
+                     * @description seconds in which `rate` requests are accepted
+                     * @default 1
+                     */
+                    readonly per_sec?: number;
+                    /**
+                     * @description requests beyond `rate` that are accepted at once
+                     * @default 0
+                     */
+                    readonly burst?: number;
+                };
+                /** @description how its bodies are compared; fields that are absent are those of `validation` of the gateway */
+                readonly validation?: {
+                    /**
+                     * @description bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies
+                     * @enum {string}
+                     */
+                    readonly on_invalid?: "block" | "log" | "pass";
+                    /**
+                     * @description bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log
+                     * @enum {string}
+                     */
+                    readonly on_uninspected?: "block" | "log" | "pass";
+                    /** @description size, in KiB, up to which bodies are read */
+                    readonly body_cap_kb?: number;
+                };
                 /**
                  * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                  * @enum {string}
@@ -6873,6 +6957,36 @@ export interface components {
                             readonly [key: string]: unknown;
                         };
                     }[];
+                };
+                /** @description how many requests each consumer may send to the operation, beside its usage plan; a request without a consumer counts under its address; a further one is answered 429; absent: any number */
+                readonly limits?: {
+                    /** @description requests of one consumer in `per_sec` seconds */
+                    readonly rate: number;
+                    /**
+                     * @description seconds in which `rate` requests are accepted
+                     * @default 1
+                     */
+                    readonly per_sec?: number;
+                    /**
+                     * @description requests beyond `rate` that are accepted at once
+                     * @default 0
+                     */
+                    readonly burst?: number;
+                };
+                /** @description how its bodies are compared; fields that are absent are those of `validation` of the gateway */
+                readonly validation?: {
+                    /**
+                     * @description bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies
+                     * @enum {string}
+                     */
+                    readonly on_invalid?: "block" | "log" | "pass";
+                    /**
+                     * @description bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log
+                     * @enum {string}
+                     */
+                    readonly on_uninspected?: "block" | "log" | "pass";
+                    /** @description size, in KiB, up to which bodies are read */
+                    readonly body_cap_kb?: number;
                 };
                 /**
                  * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
@@ -18608,6 +18722,30 @@ export interface operations {
                                 };
                             }[];
                         };
+                        /** @description how many requests each consumer may send to the operation, beside its usage plan; a request without a consumer counts under its address; a further one is answered 429; absent: any number */
+                        readonly limits?: {
+                            /** @description requests of one consumer in `per_sec` seconds */
+                            readonly rate: number;
+                            /** @description seconds in which `rate` requests are accepted */
+                            readonly per_sec: number;
+                            /** @description requests beyond `rate` that are accepted at once */
+                            readonly burst: number;
+                        };
+                        /** @description how its bodies are compared; fields that are absent are those of `validation` of the gateway */
+                        readonly validation?: {
+                            /**
+                             * @description bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies
+                             * @enum {string}
+                             */
+                            readonly on_invalid?: "block" | "log" | "pass";
+                            /**
+                             * @description bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log
+                             * @enum {string}
+                             */
+                            readonly on_uninspected?: "block" | "log" | "pass";
+                            /** @description size, in KiB, up to which bodies are read */
+                            readonly body_cap_kb?: number;
+                        };
                         /**
                          * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
                          * @enum {string}
@@ -18694,6 +18832,30 @@ export interface operations {
                                     readonly [key: string]: unknown;
                                 };
                             }[];
+                        };
+                        /** @description how many requests each consumer may send to the operation, beside its usage plan; a request without a consumer counts under its address; a further one is answered 429; absent: any number */
+                        readonly limits?: {
+                            /** @description requests of one consumer in `per_sec` seconds */
+                            readonly rate: number;
+                            /** @description seconds in which `rate` requests are accepted */
+                            readonly per_sec: number;
+                            /** @description requests beyond `rate` that are accepted at once */
+                            readonly burst: number;
+                        };
+                        /** @description how its bodies are compared; fields that are absent are those of `validation` of the gateway */
+                        readonly validation?: {
+                            /**
+                             * @description bodies that `body` of their operation does not describe: `block` answers 415 or 400, `log` forwards them with a reason in the log, `pass` reads no bodies
+                             * @enum {string}
+                             */
+                            readonly on_invalid?: "block" | "log" | "pass";
+                            /**
+                             * @description bodies that cannot be read whole: longer than `body_cap_kb`, in a content coding that is not known, or nested too deep. `block` answers 413 or 415; `log` and `pass` forward them, `log` with a reason in the log
+                             * @enum {string}
+                             */
+                            readonly on_uninspected?: "block" | "log" | "pass";
+                            /** @description size, in KiB, up to which bodies are read */
+                            readonly body_cap_kb?: number;
                         };
                         /**
                          * @description `schema`: from the document of the gateway; `discovered`: seen in traffic; default: `manual`
