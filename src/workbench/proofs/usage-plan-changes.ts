@@ -1,6 +1,6 @@
 /**
- * How much less or more consumers may ask for. In: two rule sets. Out: usage plans by name whose throttle or quota differs, and
- * consumers and gateways that have another plan.
+ * How much less or more consumers may ask for. In: two rule sets. Out: usage plans by name whose throttle or quota differs, operations
+ * whose `limits` differ, and consumers and gateways that have another plan.
  */
 import type { GatewayRule, Registry, UsagePlan } from '../../rules/model/types.ts';
 
@@ -11,7 +11,7 @@ export type LimitChangeKind = (typeof LIMIT_CHANGES)[number];
 
 /** A limit that differs. */
 export interface LimitChange {
-  /** `usage plan \`gold\``. */
+  /** `usage plan \`gold\``, `operation \`GET /v1/orders\``. */
   readonly of: string;
   readonly limit: 'throttle' | 'quota' | 'usage plan';
   readonly change: LimitChangeKind;
@@ -39,11 +39,11 @@ export function compareLimits(before: LimitedSide, after: LimitedSide): readonly
     return now === undefined ? [] : namedPlan(`consumer \`${username}\``, usage_plan, now.usage_plan);
   });
   const gateways = byName(after.gateways, ({ base_path }) => base_path);
-  const ofGateways = before.gateways.flatMap(({ base_path, default_plan = null }) => {
-    const now = gateways.get(base_path);
-    return now === undefined
-      ? []
-      : namedPlan(`gateway of \`${base_path}\``, default_plan, now.default_plan ?? null);
+  const ofGateways = before.gateways.flatMap((was) => {
+    const now = gateways.get(was.base_path);
+    if (now === undefined) return [];
+    const of = `gateway of \`${was.base_path}\``;
+    return [...namedPlan(of, was.default_plan ?? null, now.default_plan ?? null), ...ofOperations(was, now)];
   });
   return [...ofPlans, ...ofConsumers, ...ofGateways];
 }
@@ -56,13 +56,26 @@ function namedPlan(of: string, was: string | null, now: string | null): readonly
   return was === now ? [] : [{ of, limit: 'usage plan', change: 'other', was, now }];
 }
 
+/** Compares `limits` of the operations that both gateways have. */
+function ofOperations(was: GatewayRule, now: GatewayRule): readonly LimitChange[] {
+  const nameOf = ({ methods, path }: GatewayRule['operations'][number]): string =>
+    `${methods.join(',')} ${now.base_path === '/' ? '' : now.base_path}${path}`;
+  const operations = byName(now.operations, nameOf);
+  return was.operations.flatMap((operation) => {
+    const after = operations.get(nameOf(operation));
+    if (after === undefined) return [];
+    return throttles(`operation \`${nameOf(operation)}\``, operation.limits ?? null, after.limits ?? null);
+  });
+}
+
+function throttles(of: string, was: Throttle | null, now: Throttle | null): readonly LimitChange[] {
+  return limit(of, 'throttle', [was, now], { text: throttleText, isWithin: isThrottleWithin });
+}
+
 function limitsOf(was: UsagePlan, now: UsagePlan): readonly LimitChange[] {
   const of = `usage plan \`${was.name}\``;
   return [
-    ...limit(of, 'throttle', [was.throttle, now.throttle], {
-      text: throttleText,
-      isWithin: isThrottleWithin,
-    }),
+    ...throttles(of, was.throttle, now.throttle),
     ...limit(of, 'quota', [was.quota, now.quota], { text: quotaText, isWithin: isQuotaWithin }),
   ];
 }
