@@ -31,6 +31,12 @@ export function isDecided({ errors }: SchemaRun): boolean {
   return errors === null || errors.length >= MAX_ERRORS;
 }
 
+/** Takes steps before the work they are for. `false`: no steps are left, and the outcome is of no use. */
+export function spend(run: SchemaRun, steps: number): boolean {
+  run.steps -= steps;
+  return run.steps >= 0;
+}
+
 /** Reports what is wrong at the current place. */
 export function wrong({ errors, path }: SchemaRun, detail: string): false {
   if (errors !== null && errors.length < MAX_ERRORS) errors.push({ pointer: pointerOf(path), detail });

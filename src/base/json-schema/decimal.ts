@@ -1,12 +1,14 @@
 /**
- * Numbers of JSON without rounding (RFC 8259 §6). A number of at most 15 significant digits is a `number`, which stands for that
- * decimal alone (IEEE 754 binary64); any other is a `Decimal`.
+ * Numbers of JSON without rounding (RFC 8259 §6). A number of at most 15 significant digits is a `number`, since a
+ * binary64 (IEEE 754) is the nearest to one such decimal alone; any other is a `Decimal`.
  */
 
 /** `digits` × 10^`exponent`; the last digit is not 0, and 0 has the exponent 0. */
 export interface Decimal {
   readonly digits: bigint;
   readonly exponent: number;
+  /** Number of decimal digits of `digits`, whose conversion takes the square of it. */
+  readonly length: number;
 }
 
 /** Digits up to which each decimal has a binary64 of its own. */
@@ -18,7 +20,7 @@ const MAX_NUMBER_CHARACTERS = 1_024;
 /** Maximum exponent; a power of ten modulo a divisor takes its logarithm. */
 const MAX_EXPONENT = 1_000_000;
 
-/** The number of a text in the syntax of JSON; `null`: it is longer than is computed with. */
+/** The number of a text in the syntax of JSON; `null`: its digits or its exponent are beyond the bounds. */
 export function readDecimal(text: string): number | Decimal | null {
   // `+ 0` makes 0 of -0, which are one number.
   if (text.length <= EXACT_DIGITS && !/e/i.test(text)) return Number(text) + 0;
@@ -43,20 +45,22 @@ function parseDecimal(text: string): Decimal {
 }
 
 function normal(digits: bigint, exponent: number): Decimal {
-  if (digits === 0n) return { digits, exponent: 0 };
+  if (digits === 0n) return { digits, exponent: 0, length: 1 };
   const text = String(digits);
   let zeros = 0;
   while (text.charCodeAt(text.length - 1 - zeros) === 48) zeros++;
+  const length = text.length - zeros - (digits < 0n ? 1 : 0);
   return zeros === 0
-    ? { digits, exponent }
-    : { digits: BigInt(text.slice(0, text.length - zeros)), exponent: exponent + zeros };
+    ? { digits, exponent, length }
+    : { digits: BigInt(text.slice(0, text.length - zeros)), exponent: exponent + zeros, length };
 }
 
 /** The same number, as a `number` if it is one. */
 export function exact(decimal: Decimal): number | Decimal {
-  const { digits, exponent } = decimal;
-  const isShort = String(digits).replace('-', '').length <= EXACT_DIGITS;
-  return isShort && Math.abs(exponent) <= EXACT_EXPONENT ? Number(`${digits}e${exponent}`) : decimal;
+  const { digits, exponent, length } = decimal;
+  return length <= EXACT_DIGITS && Math.abs(exponent) <= EXACT_EXPONENT
+    ? Number(`${digits}e${exponent}`)
+    : decimal;
 }
 
 /** Negative, 0 or positive, as `a` is less than, equal to or greater than `b`. */
@@ -82,8 +86,8 @@ function signOf({ digits }: Decimal): number {
 }
 
 /** The place of the first digit before the point. */
-function placesOf({ digits, exponent }: Decimal): number {
-  return String(digits).replace('-', '').length + exponent;
+function placesOf({ length, exponent }: Decimal): number {
+  return length + exponent;
 }
 
 /** Whether a number has no fraction; 1.0 has none. */

@@ -51,20 +51,32 @@ export const COUNT_KEYWORDS = [
 /** One of COUNT_KEYWORDS. */
 export type CountKeyword = (typeof COUNT_KEYWORDS)[number];
 
-/** A text that two values have in common if they are equal (JSON Schema Core 2020-12 §4.2.2). `spend` is called for each value. */
+/**
+ * A text that two values have in common if they are equal (JSON Schema Core 2020-12 §4.2.2). `spend` is called with the steps for each
+ * value: its text costs more than a comparison, and the members of an object are sorted.
+ */
 export function valueKey(value: JsonValue, spend: (steps: number) => void): string {
   if (typeof value === 'string') {
-    spend(1 + (value.length >> 4));
+    spend(KEY_STEPS + (value.length >> 4));
     return JSON.stringify(value);
   }
-  spend(1);
+  spend(KEY_STEPS);
   if (typeof value === 'number') return numberKey(value);
   if (value === null || typeof value === 'boolean') return String(value);
   if (isList(value)) return `[${value.map((entry) => valueKey(entry, spend)).join()}]`;
-  if (!isMap(value)) return numberKey(value);
-  const members = [...value].map(([name, member]) => `${JSON.stringify(name)}:${valueKey(member, spend)}`);
+  if (!isMap(value)) {
+    spend(value.length);
+    return numberKey(value);
+  }
+  const members = [...value].map(([name, member]) => {
+    spend(2 * KEY_STEPS + (name.length >> 4));
+    return `${JSON.stringify(name)}:${valueKey(member, spend)}`;
+  });
   return `{${members.sort().join()}}`;
 }
+
+/** Steps for the key of a value, without its characters. */
+const KEY_STEPS = 3;
 
 /** Whether a value is a list. */
 export function isList(value: JsonValue): value is readonly JsonValue[] {

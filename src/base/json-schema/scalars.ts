@@ -1,5 +1,5 @@
 /** Checks of scalar steps: those that compare a value with nothing below it. */
-import { type SchemaCheck, type SchemaRun, wrong } from './comparison.ts';
+import { type SchemaCheck, type SchemaRun, spend, wrong } from './comparison.ts';
 import { compareNumbers, type Decimal, isInteger, isMultipleOf } from './decimal.ts';
 import { exactOf, isList, isMap, type SchemaStep, VALUE_KINDS, valueKey } from './program.ts';
 import type { JsonValue } from './read-value.ts';
@@ -88,7 +88,7 @@ export function enumCheck(keys: ReadonlySet<string>): SchemaCheck {
     if (typeof value === 'string') return hasText(value) || wrong(run, LISTED);
     // Without this, each of several schemas would make a key of all of the body.
     const isPossible = isMap(value) ? hasObjects : isList(value) ? hasLists : true;
-    return (isPossible && keys.has(keyIn(value, run))) || wrong(run, LISTED);
+    return (isPossible && run.steps >= 0 && keys.has(keyIn(value, run))) || wrong(run, LISTED);
   };
 }
 
@@ -120,18 +120,31 @@ const LIMITS: Readonly<Record<Exclude<NumberKeyword, 'multipleOf'>, string>> = {
   exclusiveMaximum: 'less than',
 };
 
+/** Steps for arithmetic without rounding. */
+function decimalSteps(value: number | Decimal): number {
+  return 8 + (typeof value === 'number' ? 0 : value.length >> 4);
+}
+
 /** A check of a number with a limit. */
 export function numberCheck(keyword: NumberKeyword, written: number): SchemaCheck {
   const limit = exactOf(written);
   if (keyword === 'multipleOf') {
     const detail = `must be a multiple of ${written}`;
-    return (value, run) => !isNumber(value) || isMultipleOf(value, limit) || wrong(run, detail);
+    const isWhole = Number.isSafeInteger(limit);
+    return (value, run) => {
+      if (!isNumber(value)) return true;
+      const steps = isWhole && Number.isSafeInteger(value) ? 0 : decimalSteps(value);
+      return (spend(run, steps) && isMultipleOf(value, limit)) || wrong(run, detail);
+    };
   }
   const detail = `must be ${LIMITS[keyword]} ${written}`;
   const sign = keyword === 'minimum' || keyword === 'exclusiveMinimum' ? 1 : -1;
   const isStrict = keyword.startsWith('exclusive');
   return (value, run) => {
     if (!isNumber(value)) return true;
+    // PERF: nearly all numbers and limits are short.
+    const isShort = typeof value === 'number' && typeof limit === 'number';
+    if (!isShort && !spend(run, decimalSteps(value))) return false;
     const order = sign * compareNumbers(value, limit);
     return order > 0 || (order === 0 && !isStrict) || wrong(run, detail);
   };
@@ -149,8 +162,7 @@ export function countCheck(keyword: string, limit: number): SchemaCheck {
     case 'Length':
       return (value, run) => {
         if (typeof value !== 'string') return true;
-        run.steps -= value.length >> 4;
-        return hasLength(value, limit, isLeast) || wrong(run, detail);
+        return (spend(run, value.length >> 4) && hasLength(value, limit, isLeast)) || wrong(run, detail);
       };
     case 'Items':
       return (value, run) => !isList(value) || isWithin(value.length) || wrong(run, detail);

@@ -2,7 +2,7 @@
  * Compares a value with a schema. In: a program (`program.ts`), opened once, and a value. Out: valid, or the first few places where it
  * is not. Steps are counted and bounded, so that no schema and no body takes longer than `MAX_STEPS` says.
  */
-import { type BodyError, isDecided, type SchemaCheck, type SchemaRun, wrong } from './comparison.ts';
+import { type BodyError, isDecided, type SchemaCheck, type SchemaRun, spend, wrong } from './comparison.ts';
 import { isList, isMap, type NamedNode, type SchemaProgram, type SchemaStep } from './program.ts';
 import type { JsonValue } from './read-value.ts';
 import {
@@ -23,8 +23,9 @@ export type Validity = readonly BodyError[] | null;
 /** Maximum length, in characters, of a name of the schema in a detail. */
 const MAX_NAME = 64;
 /**
- * Maximum number of steps: a schema compared with a value is one, some 30 ns. Of ordinary schemas a body of some kilobytes takes a
- * hundred; only `anyOf` inside `anyOf` of one recursive schema comes to more.
+ * Maximum number of steps. A schema compared with a value is one, some 30 ns; 16 characters, and the parts of a key or of a long number,
+ * are counted by their length. Of ordinary schemas a body of some kilobytes takes a hundred; only many branches of `anyOf` over one
+ * value, and `anyOf` inside `anyOf` of one recursive schema, come to more.
  */
 const MAX_STEPS = { base: 100_000, octet: 4 } as const;
 
@@ -162,8 +163,8 @@ function checkOf(step: SchemaStep, nodes: Nodes): SchemaCheck {
       const number = step[1];
       return (value, run) => {
         if (typeof value !== 'string') return true;
-        run.steps -= value.length >> 4;
-        return nodes.matches(number, value) || wrong(run, 'must match the pattern of the schema');
+        const isMatch = spend(run, value.length >> 4) && nodes.matches(number, value);
+        return isMatch || wrong(run, 'must match the pattern of the schema');
       };
     }
     case 'uniqueItems':
@@ -253,13 +254,14 @@ function membersCheck(
   const others = nodes.at(rest);
   return (value, run) => {
     if (!isMap(value)) return true;
-    run.steps -= (value.size >> 2) + value.size * byPattern.length;
+    run.steps -= value.size >> 2;
     let isValid = true;
     for (const [name, member] of value) {
       const own = byName.get(name);
       let isOther = own === undefined;
       if (own !== undefined && !below(own, member, run, name)) isValid = false;
       for (const [pattern, check] of byPattern) {
+        if (!spend(run, 1 + (name.length >> 4))) return false;
         if (!nodes.matches(pattern, name)) continue;
         isOther = false;
         if (!below(check, member, run, name)) isValid = false;

@@ -1,6 +1,12 @@
 /** Schemas of bodies: what is refused by name, what errors say, and that no schema and no body takes long. */
 import { describe, expect, test } from 'vitest';
-import { MAX_SCHEMA_CHAIN, MAX_SCHEMA_NODES } from '../../../../src/base/json-schema/compile-schema.ts';
+import {
+  compileSchema,
+  MAX_SCHEMA_CHAIN,
+  MAX_SCHEMA_NODES,
+} from '../../../../src/base/json-schema/compile-schema.ts';
+import { valueFrom } from '../../../../src/base/json-schema/program.ts';
+import { openProgram } from '../../../../src/base/json-schema/validate.ts';
 import { testedSchema } from '../../../support/schema-harness.ts';
 
 function problems(schema: unknown): readonly string[] {
@@ -169,6 +175,34 @@ describe('time is bounded', () => {
       anyOf: [{ allOf: [branch, { required: ['b'] }] }, { allOf: [branch, { required: ['c'] }] }],
     };
     expect(errors(schema, `${'{"a":'.repeat(30)}{}${'}'.repeat(30)}`)).toBe(null);
+  });
+
+  const branches = (make: (index: number) => object) => ({
+    anyOf: Array.from({ length: 1_000 }, (_, index) => make(index)),
+  });
+  const LONG = 'x'.repeat(100_000);
+
+  test.each<readonly [string, object, string]>([
+    ['long names', branches((a) => ({ enum: [{ a }] })), `{"${LONG}":1}`],
+    ['long texts', branches((least) => ({ minLength: 60_000 + least })), `"${'é'.repeat(50_000)}"`],
+    ['long numbers', { items: branches((a) => ({ enum: [a] })) }, `[${Array(100).fill('7'.repeat(1_000))}]`],
+  ])('of %s that many branches compare', (_, schema, text) => {
+    expect(errors(schema, text)).toBe(null);
+  });
+
+  test.each<readonly [string, object, unknown]>([
+    ['texts', branches(() => ({ pattern: 'y$' })), LONG],
+    [
+      'names',
+      branches(() => ({ patternProperties: { y$: {} }, additionalProperties: false })),
+      { [LONG]: 1 },
+    ],
+  ])('of patterns that many branches compare with long %s', (_, schema, value) => {
+    const compiled = compileSchema(schema, () => 0);
+    let matches = 0;
+    const validator = compiled.ok ? openProgram(compiled.program, () => ++matches < 0) : null;
+    expect(validator?.(valueFrom(value), LONG.length)).toBe(null);
+    expect(matches).toBeLessThan(100);
   });
 
   test('of lists of unique items', () => {
