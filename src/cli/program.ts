@@ -146,7 +146,7 @@ export async function createProgram(name: string | undefined): Promise<Command> 
   return finishProgram(root);
 }
 
-/** Builds the program for its own help: with the lines of the list, or with all commands if there is none. */
+/** Builds the program for its own help: with the lines of the list, or with all commands if it has no lines. */
 export async function createProgramForHelp(list = readCommandList(COMMAND_NAMES)): Promise<Command> {
   if (list === null) return createProgram(undefined);
   const root = finishProgram(emptyProgram());

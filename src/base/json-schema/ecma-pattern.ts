@@ -3,7 +3,7 @@
  * What the two read differently is rewritten, and what no automaton has is refused by name. In: a pattern. Out: the same in RE2.
  */
 
-/** A pattern in RE2 syntax, or why there is none. */
+/** A pattern in RE2 syntax, or why no automaton matches it. */
 export type RewrittenPattern =
   | { readonly ok: true; readonly source: string }
   | { readonly ok: false; readonly reason: string };

@@ -173,7 +173,7 @@ function staysSuspended({ domain, suspended_for }: Shown): CommandFault {
   return new CommandFault(EXIT.no, `\`${domain}\` stays suspended: ${causes}`, { remedy });
 }
 
-/** Removes the subscription. @throws CommandFault when there is none */
+/** Removes the subscription. @throws CommandFault when the domain has no subscription */
 async function remove(name: string, flags: StoreFlags): Promise<void> {
   const removed = await withData(flags, (store) =>
     store.write(async (tx) => removeSubscription(tx, await findDomain(tx, name), Date.now())),

@@ -298,7 +298,7 @@ function readDecisionLine(text: string, at: string): LogEntry | null {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The first mistake in the fields of a decision; `null` when there is none. */
+/** The first mistake in the fields of a decision; `null`: no mistake. */
 function mistakeOf(line: Fields): string | null {
   for (const name of ['id', 'time'] as const) {
     if (typeof line[name] !== 'string') return `\`${name}\` must be text`;

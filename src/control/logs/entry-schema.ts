@@ -284,7 +284,7 @@ export function countedMistake(value: unknown): string | null {
   return checked.ok ? null : checked.mistake;
 }
 
-/** The first mistake of a decision that the store has, or a file; `null`: there is none. */
+/** The first mistake of a decision that the store has, or a file; `null`: no mistake. */
 export function decisionMistake(value: unknown, from: 'store' | 'file'): string | null {
   const checked = checkEntry<unknown>(from === 'store' ? loggedDecision : decisionInFile, value);
   return checked.ok ? null : checked.mistake;

@@ -225,7 +225,7 @@ export function createFollower({ domain, names, edge, addressesOf }: TargetFollo
   return { follow: (target) => follow(target, MAX_ALIAS_STEPS), targets: () => [...targets] };
 }
 
-/** The data of an address in text form; `null`: it is none. */
+/** The data of an address in text form; `null`: not an address. */
 export function addressData(text: string): WireData | null {
   const type = text.includes(':') ? 'AAAA' : 'A';
   const rdata = encodeData(type, { destination: text, mx_priority: null });

@@ -175,13 +175,13 @@ function encodeValue(key: number, value: string): Uint8Array | null {
   }
 }
 
-/** The octets of an IPv4 address; `null`: it is none. */
+/** The octets of an IPv4 address; `null`: not an address. */
 function ipv4Octets(text: string): Uint8Array | null {
   const address = parseIpv4(text);
   return address < 0 ? null : Uint8Array.of(address >>> 24, address >>> 16, address >>> 8, address);
 }
 
-/** The octets of an IPv6 address; `null`: it is none. */
+/** The octets of an IPv6 address; `null`: not an address. */
 function ipv6Octets(text: string): Uint8Array | null {
   const words = new Uint32Array(4);
   if (!parseIpv6(text, words)) return null;

@@ -150,7 +150,7 @@ function countsOf({ domains }: Table, domain: string): DomainCounts {
   return counts;
 }
 
-/** The group of an action and rule, a new one if there is none; `null`: the table has no room for a new one. */
+/** The group of an action and rule, a new one if it is absent; `null`: the table has no room for a new one. */
 function groupOf(
   table: Table,
   counts: DomainCounts,

@@ -96,7 +96,7 @@ export interface EncodedPage {
   readonly charset: string | null;
 }
 
-/** The text, or why there is none. */
+/** The text, or why the page has none. */
 export type Decoded =
   | { readonly ok: true; readonly html: string }
   | { readonly ok: false; readonly reason: HtmlReason };

@@ -71,7 +71,7 @@ export function showsOperation(status: number): boolean {
   return status === 101 || (status >= 200 && status < 400 && status !== 301 && status !== 308);
 }
 
-/** The parts of a value; `null`: it is none of `unknownOperation`. */
+/** The parts of a value; `null`: `unknownOperation` does not write it. */
 export function readUnknownOperation(value: string): UnknownOperation | null {
   const first = value.indexOf(' ');
   const second = value.indexOf(' ', first + 1);

@@ -32,7 +32,7 @@ export interface Domains<T = Evaluator> {
 export function createDomains<T = Evaluator>(): Domains<T> {
   const domains = new Map<string, T>();
   const facts: HostFacts = { host: '', port: -1, literal: false };
-  /** Labels of the longest name ever registered; a suffix with more labels is none of the names. */
+  /** Labels of the longest name ever registered; no name has a suffix with more labels. */
   let deepest = 0;
 
   function owner(host: string): T | null {

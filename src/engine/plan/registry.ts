@@ -108,7 +108,7 @@ export const KEY_DIGEST_OCTETS = 32;
 /** A usage plan: its name, and its throttle; a rate of 0: none. */
 export const PLAN_ROW = { name: 0, rate: 1, perSec: 2, burst: 3, size: 4 } as const;
 /**
- * The same from version 2 on, with its quota: requests in two words, the low one first, of which 0 is none, and the index of its period
+ * The same from version 2 on, with its quota: requests in two words, the low one first, 0 for no quota, and the index of its period
  * in QUOTA_PERIODS.
  */
 export const QUOTA_PLAN_ROW = { ...PLAN_ROW, quotaLow: 4, quotaHigh: 5, period: 6, size: 7 } as const;

@@ -211,7 +211,7 @@ function lookUp(root: Node | null, path: FieldPath): LookUp {
   return found;
 }
 
-/** The entry of a list or mapping; `null` when there is none. */
+/** The entry of a list or mapping; `null`: absent. */
 function stepInto(node: Node | null, step: string | number): { value: Node | null; key: Node | null } | null {
   if (isSeq(node)) {
     const item = typeof step === 'number' ? node.items[step] : undefined;

@@ -31,7 +31,7 @@ export interface DoorCheck {
   readonly lines: readonly DoorCheckLine[];
 }
 
-/** Checks the proxy; rejects for a URL that is none, and where nobody accepts connections. */
+/** Checks the proxy; rejects for a malformed URL, and where nobody accepts connections. */
 export async function checkDoor(options: DoorCheckOptions): Promise<DoorCheck> {
   const blocked = new URL(options.blocked);
   const open = new URL(options.open);

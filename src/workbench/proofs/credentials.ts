@@ -1,6 +1,6 @@
 /**
  * Credentials of requests as proofs see them (semantics §15): whose they are and which scopes they have. In: a gateway, the registry,
- * the words of an invariant. Out: for each kind of credentials that the gateway distinguishes one of that kind, and whether
+ * the words of an invariant. Out: for each kind of credentials that the gateway distinguishes a representative, and whether
  * the gateway admits it.
  *
  * Any consumer may have a key and a token of each issuer, and no consumer is past its expiry: keys and time change without an edit of

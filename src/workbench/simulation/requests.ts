@@ -101,7 +101,7 @@ function isIdentity(value: unknown): boolean {
   );
 }
 
-/** The first mistake in the fields of a line; `null` when there is none. An absent field is unknown. */
+/** The first mistake in the fields of a line; `null`: no mistake. An absent field is unknown. */
 export function requestMistake(line: Readonly<Record<string, unknown>>): string | null {
   for (const name of Object.keys(line)) {
     const known = NAMES.find((one) => one === name);

@@ -61,7 +61,7 @@ function wasOrdinary({ ordinaryAt, matchedAt }: TalliedVisitor): boolean {
   return ordinaryAt < matchedAt;
 }
 
-/** The first sign of an attack in the history of a visitor, as a clause; `null`: there is none. */
+/** The first sign of an attack in the history of a visitor, as a clause; `null`: absent. */
 function signOf({ categories, places, paths, answers }: TalliedVisitor): string | null {
   if (categories.size >= SCAN_CATEGORIES) return `signatures of ${SCAN_CATEGORIES} categories or more`;
   if (places.size >= SCAN_PLACES) return `signatures in ${SCAN_PLACES} places or more`;
@@ -171,7 +171,7 @@ function sectionOfGroup({ sections }: TuningTally, cells: readonly MatchCell[]):
   return found === undefined || found.isSampled ? null : { path: section, visitors: found.visitors.size };
 }
 
-/** Visitors with another category in a place that is none of the group. */
+/** Visitors with another category in a place outside of the group. */
 function countElsewhere(history: readonly TalliedVisitor[], cells: readonly MatchCell[]): number {
   const places = new Set(cells.map(({ section, target }) => `${section} ${target}`));
   const categories = new Set(cells.map(({ category }) => category));

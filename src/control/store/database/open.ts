@@ -44,7 +44,7 @@ function requirePostgres(): void {
 // Reads which version the tables of a store have, and changes nothing: the file of an embedded store must exist, and no
 // step to newer tables is taken.
 
-/** Inspects the embedded store in a folder; `null`: there is none. @throws StoreFault */
+/** Inspects the embedded store in a folder; `null`: absent. @throws StoreFault */
 export async function inspectFolder(folder: string): Promise<StoreReport | null> {
   const file = join(folder, 'edgeplan.db');
   if (!existsSync(file)) return null;

@@ -272,7 +272,7 @@ function readText(value: string, at: number, limit: number, broad: boolean): num
   return end + close.length;
 }
 
-/** The place of the mark that closes a text; `limit`: there is none. */
+/** The place of the mark that closes a text; `limit`: absent. */
 function textEnd(value: string, from: number, limit: number, close: string): number {
   for (let at = from; at < limit; at++) {
     if (value[at] === '\\' && close !== ']]') at++;

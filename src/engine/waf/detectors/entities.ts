@@ -90,7 +90,7 @@ function isNamePart(code: number): boolean {
 interface References {
   /** The number of references. */
   readonly count: number;
-  /** One more than the greatest depth of an entity that it refers to; 0: there is none. */
+  /** One more than the greatest depth of an entity that it refers to; 0: absent. */
   readonly depth: number;
   /** Whether it refers to its own name. */
   readonly refersTo: boolean;

@@ -128,7 +128,7 @@ function isLetter(code: number): boolean {
   return isAlphanumeric(code) && !isDigit(code);
 }
 
-/** The beginning of the scheme before a colon; the colon itself: there is none. */
+/** The beginning of the scheme before a colon; the colon itself: absent. */
 function schemeStart(value: string, colon: number, begin: number): number {
   let start = colon;
   while (start > begin && colon - start < LONGEST_SCHEME && isSchemePart(value.charCodeAt(start - 1)))

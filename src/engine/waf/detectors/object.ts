@@ -104,7 +104,7 @@ function isSeparator(value: string, at: number): boolean {
   return value.charCodeAt(at) === 0x5c && isNamePart(value.charCodeAt(at + 1));
 }
 
-/** The end of a number with an optional `+` at `at`; -1: there is none. */
+/** The end of a number with an optional `+` at `at`; -1: absent. */
 function digitsEnd(value: string, at: number): number {
   let end = value.charAt(at) === '+' || value.charAt(at) === ' ' ? at + 1 : at;
   const first = end;
@@ -112,7 +112,7 @@ function digitsEnd(value: string, at: number): number {
   return end === first ? -1 : end;
 }
 
-/** The end of a double quote at `at`, with or without a backslash; -1: there is none. */
+/** The end of a double quote at `at`, with or without a backslash; -1: absent. */
 function quoteEnd(value: string, at: number): number {
   const place = value.charCodeAt(at) === 0x5c ? at + 1 : at;
   return value.charCodeAt(place) === 0x22 ? place + 1 : -1;

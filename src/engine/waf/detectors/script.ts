@@ -102,7 +102,7 @@ function withoutTags(value: string): string {
 /** The longest tag that is removed, in characters. */
 const LONGEST_TAG = 256;
 
-/** The place behind the tag or the beginning of a section of CDATA at `open`; -1: there is none. */
+/** The place behind the tag or the beginning of a section of CDATA at `open`; -1: absent. */
 function tagEnd(value: string, open: number): number {
   if (value.startsWith('<![CDATA[', open)) return open + 9;
   const first = value.charCodeAt(open + 1);

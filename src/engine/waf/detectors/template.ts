@@ -84,7 +84,7 @@ function isTerse(value: string): boolean {
   return lines <= TERSE_LINES;
 }
 
-/** The end of one of `PYTHON_ATTRIBUTES` at `at`; -1: there is none. */
+/** The end of one of `PYTHON_ATTRIBUTES` at `at`; -1: absent. */
 function attributeEnd(value: string, at: number): number {
   if (value.charCodeAt(at + 1) !== 0x5f || (at > 0 && isNamePart(value.charCodeAt(at - 1)))) return -1;
   const end = value.indexOf('__', at + 2);

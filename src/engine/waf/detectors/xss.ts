@@ -248,7 +248,7 @@ function decoded(entity: string): string {
   return visible(code) + name.slice(at);
 }
 
-/** The value of a decimal or hexadecimal digit; -1: it is none. */
+/** The value of a decimal or hexadecimal digit; -1: no digit. */
 function digitOf(code: number, hex: boolean): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const letter = code | 0x20;

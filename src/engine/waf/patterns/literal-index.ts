@@ -196,7 +196,7 @@ function tableOf(
   return next;
 }
 
-/** Returns the sets with a literal in `text`, a bit each in words of 32; `NO_SETS` if there is none. */
+/** Returns the sets with a literal in `text`, a bit each in words of 32; `NO_SETS`: absent. */
 // PERF: words in a plain array, since allocating a typed one takes longer than the scan of a short text.
 export function setsIn(index: LiteralIndex, text: string): readonly number[] {
   const { next, columns, shift, firstOutput } = index;
@@ -226,7 +226,7 @@ function addOutput(index: LiteralIndex, row: number, found: number[]): void {
   }
 }
 
-/** Returns the literal of a set that ends first in `text`, in the text's own case; `null`: there is none. */
+/** Returns the literal of a set that ends first in `text`, in the text's own case; `null`: absent. */
 export function literalOf(index: LiteralIndex, set: number, text: string): string | null {
   const { next, columns, shift, firstOutput, starts, sets } = index;
   let row = 0;

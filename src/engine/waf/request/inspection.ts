@@ -47,7 +47,7 @@ export interface WafSettings {
 /** The input of an inspection. */
 export interface WafInput {
   readonly request: InspectedRequest;
-  /** The body up to the rule's limit; `null`: there is none, or it is not inspected. */
+  /** The body up to the rule's limit; `null`: absent, or not inspected. */
   readonly body: Uint8Array | null;
   /** Whether the body is longer than the limit; then an unexpected end is not an error. */
   readonly truncated: boolean;

@@ -25,7 +25,7 @@ export interface RequestLine {
   readonly filename: string;
   /** The part of `filename` after its last `/` or `\`. */
   readonly basename: string;
-  /** The text after the first `?`; `null`: there is none, or it is empty. */
+  /** The text after the first `?`; `null`: absent or empty. */
   readonly query: string | null;
 }
 
@@ -79,7 +79,7 @@ export function portOf(host: string | null, scheme: string): string {
   return scheme === 'http' ? '80' : '443';
 }
 
-/** The place of the colon before the port; -1: there is none. A colon inside brackets belongs to an IPv6 address. */
+/** The place of the colon before the port; -1: absent. A colon inside brackets belongs to an IPv6 address. */
 function portColon(host: string): number {
   const colon = host.lastIndexOf(':');
   return colon > host.lastIndexOf(']') ? colon : -1;

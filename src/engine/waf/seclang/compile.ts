@@ -301,7 +301,7 @@ function checkLink(
   }
 }
 
-/** The category: the first tag `attack-…`, without this prefix; `''`: there is none. */
+/** The category: the first tag `attack-…`, without this prefix; `''`: absent. */
 function categoryOf(tags: readonly string[]): string {
   return tags.find((tag) => tag.startsWith('attack-'))?.slice('attack-'.length) ?? '';
 }

@@ -229,7 +229,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** The place of the quote that closes the one at `from`; -1: there is none. */
+/** The place of the quote that closes the one at `from`; -1: absent. */
 function quoteEnd(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
     if (text[at] === '\\') at++;

@@ -34,7 +34,7 @@ function openingAt(value: string, at: number): number {
   return value.startsWith('<!--', at) ? 4 : 0;
 }
 
-/** The place after the first end of a comment of either kind; -1: there is none. */
+/** The place after the first end of a comment of either kind; -1: absent. */
 function commentEnd(value: string, from: number): number {
   for (let at = from; at < value.length; at++) {
     if (value.startsWith('*/', at)) return at + 2;
@@ -62,7 +62,7 @@ export function removeCommentsChar(value: string): string {
   return from === 0 ? value : out + value.slice(from);
 }
 
-/** The length of the delimiter at `at`; 0: there is none. */
+/** The length of the delimiter at `at`; 0: absent. */
 function markAt(value: string, at: number): number {
   switch (value.charCodeAt(at)) {
     case 35:

@@ -148,7 +148,7 @@ export function sqlHexDecode(value: string): string {
   return value.slice(0, first) + latin1Text(octets, 0, count);
 }
 
-/** The place of the first literal; -1: there is none. */
+/** The place of the first literal; -1: absent. */
 function firstString(value: string): number {
   let at = value.indexOf('0');
   while (at >= 0 && !startsString(value, at)) at = value.indexOf('0', at + 1);

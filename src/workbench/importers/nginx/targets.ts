@@ -25,7 +25,7 @@ export interface ValueContext {
   readonly capture: 'path' | 'rest' | null;
 }
 
-/** The fields of a redirect, and how it differs; a text is the reason why there is none. */
+/** The fields of a redirect, and how it differs; a text is the reason why it has none. */
 export interface RedirectTarget {
   readonly target: string;
   readonly preserve_path: boolean;
@@ -171,7 +171,7 @@ export interface RewriteTarget {
   readonly query_target: string;
 }
 
-/** Reads the replacement of a `rewrite` that stays inside nginx; a text is the reason why there is none. */
+/** Reads the replacement of a `rewrite` that stays inside nginx; a text is the reason why it has none. */
 export function rewriteTarget(
   replacement: string,
   bindings: ReadonlyMap<string, string | null>,

@@ -24,7 +24,7 @@ export function lintHosts(context: LintContext): readonly Finding[] {
   ]);
 }
 
-/** The first mistake of one entry; `null` when there is none. */
+/** The first mistake of one entry; `null`: no mistake. */
 function checkEntry(rule: Rule, entry: FilterEntry, context: LintContext): Finding | null {
   if (entry.listed) return null;
   const at = { rule, field: entry.field, found: quoteValue(entry.text) };
@@ -185,7 +185,7 @@ function splitTop(pattern: string): readonly string[] {
   return [...branches, pattern.slice(start)];
 }
 
-/** The group at the start, with its parentheses; `null` when there is none. */
+/** The group at the start, with its parentheses; `null`: absent. */
 function leadingGroup(branch: string): string | null {
   if (!branch.startsWith('(')) return null;
   for (const { at, depth } of positions(branch))
@@ -193,7 +193,7 @@ function leadingGroup(branch: string): string | null {
   return null;
 }
 
-/** The group at the end, with its parentheses; `null` when there is none. */
+/** The group at the end, with its parentheses; `null`: absent. */
 function trailingGroup(branch: string): string | null {
   if (!branch.endsWith(')')) return null;
   let opened = -1;

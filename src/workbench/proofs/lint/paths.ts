@@ -31,7 +31,7 @@ export function lintPaths(context: LintContext): readonly Finding[] {
 /** A finding without its rule and place. */
 type Shape = Pick<Finding, 'code' | 'message' | 'remedy'>;
 
-/** The mistake of one entry; `null` when there is none. */
+/** The mistake of one entry; `null`: no mistake. */
 function checkEntry(rule: PathRule, entry: FilterEntry): Finding | null {
   if (entry.listed) return null;
   const shape = entry.regex ? checkRegex(entry.text) : checkWildcard(entry.text);

@@ -44,7 +44,7 @@ interface Target {
   readonly query: boolean;
 }
 
-/** The mistake of one target; `null` when there is none. */
+/** The mistake of one target; `null`: no mistake. */
 function checkTarget(rule: RedirectRule): Finding | null {
   const target = readTarget(rule.target);
   const at = { rule, field: ['target'], severity: 'error', found: quoteValue(rule.target) } as const;

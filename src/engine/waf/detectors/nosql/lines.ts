@@ -111,7 +111,7 @@ function digitsEnd(value: string, at: number): number {
   return end === at ? -1 : end;
 }
 
-/** The end of the line break at `at`; -1: there is none. */
+/** The end of the line break at `at`; -1: absent. */
 function breakEnd(value: string, at: number): number {
   if (value.charCodeAt(at) === 0x0d && value.charCodeAt(at + 1) === 0x0a) return at + 2;
   return value.charCodeAt(at) === 0x0a ? at + 1 : -1;

@@ -156,7 +156,7 @@ function isDrive(text: string, at: number): boolean {
   return text.charCodeAt(at) === 0x5c && (before === 0x3a || before === 0x5c);
 }
 
-/** The place after the variable or empty expansion at `at` (`$x`, `$@`, `${x}`, `$9`); `at` itself: there is none. */
+/** The place after the variable or empty expansion at `at` (`$x`, `$@`, `${x}`, `$9`); `at` itself: absent. */
 function variableEnd(text: string, at: number): number {
   const next = text.charAt(at + 1);
   if (next !== '' && '@*!?#-'.includes(next)) return at + 2;

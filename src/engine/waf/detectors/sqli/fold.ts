@@ -54,7 +54,7 @@ export interface Folded {
   /** The place of the first character in the value, and the place after the last. */
   readonly start: Int32Array;
   readonly end: Int32Array;
-  /** The place of a comment that ends the value; -1: there is none. */
+  /** The place of a comment that ends the value; -1: absent. */
   comment: number;
 }
 

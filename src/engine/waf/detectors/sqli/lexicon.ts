@@ -308,7 +308,7 @@ export function kindOf(word: number): number {
   return kinds[word]!;
 }
 
-/** Returns the phrase of two words, or of a phrase and one more word; 0: there is none. */
+/** Returns the phrase of two words, or of a phrase and one more word; 0: absent. */
 export function phraseOf(first: number, second: number): number {
   if (second === 0 || !opensPhrase[first]) return 0;
   return pairs.get(pairKey(first, second)) ?? 0;

@@ -45,7 +45,7 @@ export function readRest(scan: Scan, quote: number): true {
   return true;
 }
 
-/** The place of the closing quote: not doubled, and not after an odd number of backslashes; -1: there is none. */
+/** The place of the closing quote: not doubled, and not after an odd number of backslashes; -1: absent. */
 function closingQuote(text: string, from: number, quote: number): number {
   const mark = quote === SINGLE ? "'" : quote === DOUBLE ? '"' : '`';
   for (let at = text.indexOf(mark, from); at >= 0; at = text.indexOf(mark, at + 1)) {
@@ -151,7 +151,7 @@ export function readDollar(scan: Scan): true {
   return true;
 }
 
-/** The next place of the tag `text[start, end)`; -1: there is none. */
+/** The next place of the tag `text[start, end)`; -1: absent. */
 function closingTag(text: string, start: number, end: number): number {
   const length = end - start;
   for (let at = text.indexOf('$', end); at >= 0; at = text.indexOf('$', at + 1)) {

@@ -51,7 +51,7 @@ const REFERENCE: Opening = { mark: '$', closing: 'reference', length: 1 };
 const begins = new Uint8Array(256);
 for (const octet of '{$#*@~%<') begins[octet.charCodeAt(0)] = 1;
 
-/** Returns the delimiter at `at`; `null`: there is none. */
+/** Returns the delimiter at `at`; `null`: absent. */
 export function openingAt(text: string, at: number): Opening | null {
   const code = text.charCodeAt(at);
   if (begins[code] !== 1) return null;

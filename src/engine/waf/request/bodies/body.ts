@@ -178,7 +178,7 @@ interface Reader extends PartNotes {
   isComplete: boolean;
   /** Whether a header or boundary line ended with CRLF. */
   hasCrlf: boolean;
-  /** The place of the next `--` with the boundary; the length of the text: there is none. */
+  /** The place of the next `--` with the boundary; the length of the text: absent. */
   nextDelimiter: number;
 }
 

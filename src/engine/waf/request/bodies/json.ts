@@ -208,7 +208,7 @@ function nameValue(reader: Reader): boolean {
   return true;
 }
 
-/** Reads a key; `null`: there is none. */
+/** Reads a key; `null`: absent. */
 function readKey(reader: Reader, code: number): string | null {
   if (isQuote(reader, code)) return readString(reader);
   if (!reader.dialect.relaxed) return null;

@@ -10,7 +10,7 @@ export type BodyLanguage = 'form' | 'graphql' | 'json' | 'multipart' | 'xml';
 
 /** A Content-Type in parts. */
 export interface MediaType {
-  /** `application/json`, in lower case; `''`: there is none. */
+  /** `application/json`, in lower case; `''`: absent. */
   readonly type: string;
   /** In the order sent, duplicates included; names in lower case, values without quotes. */
   readonly parameters: readonly { readonly name: string; readonly value: string }[];

@@ -133,7 +133,7 @@ export function endHeaders(notes: PartNotes, part: Part, dataStart: number): voi
 
 /** A parsed header. */
 export interface Disposition {
-  /** The first `name`; `''`: there is none. */
+  /** The first `name`; `''`: absent. */
   readonly name: string;
   /** The first `filename`, else the decoded `filename*`; `''`: there is neither. */
   readonly filename: string;

@@ -128,7 +128,7 @@ function fromQuotedPrintable(text: string): string {
   return out + text.slice(from);
 }
 
-/** The place after the line end at `at`; 0: there is none. */
+/** The place after the line end at `at`; 0: absent. */
 function softBreak(text: string, at: number): number {
   if (text.startsWith('\r\n', at)) return at + 2;
   return text[at] === '\n' ? at + 1 : 0;
