@@ -190,7 +190,7 @@ export function serverNames(answers: readonly DnsAnswer[], owner: string): reado
 
 /**
  * Data of one type at a name, or at the end of the CNAME chain that starts there inside the answer. Follows at most
- * `MAX_ALIASES`; empty: no address.
+ * `MAX_ALIASES`; empty: no data.
  */
 export function dataOf(answers: readonly DnsAnswer[], name: string, type: QueryType): readonly unknown[] {
   return endOfChain(answers, name, type).found.map(({ data }) => data);
