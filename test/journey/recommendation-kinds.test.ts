@@ -61,6 +61,15 @@ const every = (nth: number, other: Visit, count = 300): readonly Visit[] =>
 
 const A = { type: 'A', destination: '198.51.100.20' };
 
+const ORDERS = {
+  base_path: '/v1',
+  auth: { require: 'none' },
+  operations: [
+    { methods: ['GET'], path: '/orders' },
+    { methods: ['GET'], path: '/orders/{id}' },
+  ],
+};
+
 const SCENARIOS: Readonly<Record<Recommendation['kind'], Scenario>> = {
   unused_rule: {
     late: true,
@@ -192,6 +201,45 @@ const SCENARIOS: Readonly<Record<Recommendation['kind'], Scenario>> = {
       `gateway/${await make('/gateways/', { base_path: '/v1', auth: { require: 'none' } })}`,
     visits: () => every(50, { target: '/v1/orders/4711' }),
     evidence: { of: 1, operations: [{ operation: 'GET /orders/{orderId}', requests: expect.any(Number) }] },
+  },
+  unused_operations: {
+    late: true,
+    make: async ({ make }) => `gateway/${await make('/gateways/', ORDERS)}`,
+    visits: () => every(5, { target: '/v1/orders' }),
+    evidence: { of: 1, operations: ['GET /orders/{id}'] },
+    async remedy({ subject }, { evidence }) {
+      const { rule } = evidence as { readonly rule: string };
+      const operations = ORDERS.operations.slice(0, 1);
+      const { status, text } = await subject.ask('PUT', `/gateways/${rule.split('/')[1]}`, {
+        ...ORDERS,
+        operations,
+      });
+      expect(status, text).toBe(200);
+    },
+  },
+  unused_consumer_keys: {
+    late: true,
+    make: async () => 'none yet',
+    async during({ api, subject, make }, day) {
+      if (day !== 10) return undefined;
+      const consumer_id = await make('/consumers/', { username: 'acme' });
+      const made = { prefix: '', last4: '', name: 'ci', expires_at: null, created_at: api.now() - 70 * DAY };
+      await api.store.write((tx) =>
+        tx.consumerKeys.insert({
+          ...made,
+          domain_id: subject.domain.id,
+          consumer_id,
+          sha256: 'a'.repeat(64),
+        }),
+      );
+      return 'consumers';
+    },
+    evidence: { of: 1, keys: [{ consumer: 'acme', name: 'ci', last_used_at: null }] },
+    async remedy({ subject }) {
+      const { body: consumers } = await subject.ask('GET', '/consumers/');
+      const { status, text } = await subject.ask('DELETE', `/consumers/${consumers[0].id}`);
+      expect(status, text).toBe(200);
+    },
   },
 };
 

@@ -49,6 +49,7 @@ export function factsOf({
     now: NOW,
     certificates: [],
     keys: [],
+    consumerKeys: null,
     month: null,
     week: null,
     unknownOperations: null,

@@ -97,6 +97,8 @@ export const CERTIFICATE_MS = 14 * DAY_MS;
 export const ORDER_MS = DAY_MS;
 /** Milliseconds before its end from which on an API key expires soon: time to put a new one everywhere. */
 export const KEY_MS = 14 * DAY_MS;
+/** Milliseconds without a use after which the key of a consumer is reported: most jobs run once a month. */
+export const UNUSED_KEY_MS = 90 * DAY_MS;
 /** Requests of an operation that no document has, at least: scanners and mistyped addresses have fewer. */
 export const UNKNOWN_REQUESTS = 20;
 /** Operations that the evidence lists, those with the most requests. */

@@ -21,9 +21,11 @@ import {
   ENTRY_PARTS,
   MAX_ENTRY_OCTETS,
   MAX_ENTRY_RULES,
+  MAX_NAMES_SHOWN,
   NEWEST_ENTRIES,
   READ_ENTRIES_MS,
   UNUSED_DAYS,
+  UNUSED_KEY_MS,
 } from './limits.ts';
 import {
   type CountedPeriod,
@@ -31,6 +33,7 @@ import {
   type RuleEntries,
   readEntryRequest,
   type StoredFacts,
+  type UnusedKeyFacts,
 } from './stored-facts.ts';
 
 /** The parameters of `readFactRows` and `toFacts`. */
@@ -47,7 +50,8 @@ export interface FactsAsked {
 }
 
 /** Rows and counts of one snapshot. */
-export interface FactRows extends Pick<StoredFacts, 'certificates' | 'keys' | 'unknownOperations'> {
+export interface FactRows
+  extends Pick<StoredFacts, 'certificates' | 'keys' | 'unknownOperations' | 'consumerKeys'> {
   readonly rows: DomainRows;
   /** Counts by the start of each day, UTC. */
   readonly days: ReadonlyMap<number, TrafficCounts> | null;
@@ -69,6 +73,7 @@ export async function readFactRows(
     rows,
     certificates,
     keys: await tx.keys.list(account),
+    consumerKeys: counts ? await readUnusedKeys(tx, domain.id, now) : null,
     days: counts ? await readTraffic(tx, domain.id, { step: 'day', ...daysBefore(now, UNUSED_DAYS) }) : null,
     unknownOperations: hasGateways
       ? { ...week, list: await readTop(tx, domain.id, { of: 'unknown_operation', ...week }) }
@@ -78,9 +83,28 @@ export async function readFactRows(
   };
 }
 
+/** The keys of consumers that were not used for long. */
+async function readUnusedKeys(
+  { consumers, consumerKeys }: Pick<ReadTransaction, 'consumers' | 'consumerKeys'>,
+  domainId: number,
+  now: number,
+): Promise<UnusedKeyFacts> {
+  const before = now - UNUSED_KEY_MS;
+  const unused = (await consumerKeys.ofDomain(domainId)).filter(
+    ({ created_at, expires_at, last_used_at }) =>
+      (expires_at === null || expires_at > now) && Math.max(created_at, last_used_at ?? 0) <= before,
+  );
+  const keys: UnusedKeyFacts['keys'][number][] = [];
+  for (const { id, name, consumer_id, created_at, last_used_at } of unused.slice(0, MAX_NAMES_SHOWN)) {
+    const consumer = (await consumers.get(domainId, consumer_id))?.username ?? '';
+    keys.push({ id, name, consumer, created_at, last_used_at });
+  }
+  return { of: unused.length, keys };
+}
+
 /** The facts of a domain. */
 export function toFacts(
-  { rows, certificates, keys, days, tlsRequests, unknownOperations }: FactRows,
+  { rows, certificates, keys, consumerKeys, days, tlsRequests, unknownOperations }: FactRows,
   { domain, now, entries }: FactsAsked,
 ): StoredFacts {
   const ruleSet = toRuleSet({ ...rows, rules: inEvaluationOrder(rows.rules) });
@@ -94,6 +118,7 @@ export function toFacts(
     ...(ruleSet.lists === undefined ? {} : { lists: ruleSet.lists }),
     certificates,
     keys,
+    consumerKeys,
     // Proofs, and what concerns consumers, are left to the analysis: a page of recommendations is computed anew each time.
     findings: lintRuleSet(ruleSet, undefined, { proofs: false, partial: true }),
     month: days === null ? null : countedPeriod(days, daysBefore(now, UNUSED_DAYS)),
@@ -134,6 +159,7 @@ export function countedPeriod(days: ReadonlyMap<number, TrafficCounts>, { from, 
     requests: total.sums.requests,
     statuses: total.by.status,
     sums: sumHits(new Map(within)),
+    gateways: total.gateways,
   };
 }
 

@@ -17,6 +17,7 @@ import { KEY_MS, MAX_FRAGMENT_CHARACTERS } from './limits.ts';
 import type { DraftRecommendation, ProposedChange, Recommendation } from './shapes.ts';
 import { ruleName, ruleSetOf, type StoredFacts } from './stored-facts.ts';
 import { unknownOperations } from './unknown-operations.ts';
+import { unusedKeys, unusedOperations } from './unused-calls.ts';
 import { unusedRules } from './unused-rules.ts';
 import { wafExclusions } from './waf-exclusions.ts';
 
@@ -84,6 +85,8 @@ const FAMILIES: readonly ((facts: StoredFacts) => readonly DraftRecommendation[]
   dryRun,
   unknownOperations,
   unusedRules,
+  unusedOperations,
+  unusedKeys,
   cacheKey,
 ];
 

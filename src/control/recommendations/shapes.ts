@@ -223,6 +223,37 @@ const UNKNOWN = kindOf('unknown_operations', {
   }),
 });
 
+const UNUSED_OPERATIONS = kindOf('unused_operations', {
+  about: 'operations of a gateway that no request has called in 30 days',
+  evidence: z.object({
+    rule,
+    unchanged_since: unchangedSince,
+    ...PERIOD,
+    requests: count.describe('requests of the gateway'),
+    of: count.describe('the number of all such operations'),
+    operations: z.array(z.string()).describe(`ids or paths, at most ${MAX_OPERATIONS_SHOWN}`),
+  }),
+});
+
+const UNUSED_KEYS = kindOf('unused_consumer_keys', {
+  about: 'keys of consumers that were not used in 90 days',
+  evidence: z.object({
+    before: time.describe('when each was made, and used last if ever'),
+    of: count.describe('the number of all such keys'),
+    keys: z
+      .array(
+        z.object({
+          key: z.int().describe('its id'),
+          name: z.string(),
+          consumer: z.string().describe('the username'),
+          created_at: time,
+          last_used_at: time.nullable().describe('null: no use is known'),
+        }),
+      )
+      .describe(`at most ${MAX_NAMES_SHOWN}`),
+  }),
+});
+
 /** One recommendation. */
 export const RECOMMENDATION = z
   .union([
@@ -239,6 +270,8 @@ export const RECOMMENDATION = z
     MISTAKEN,
     CIRCLE,
     UNKNOWN,
+    UNUSED_OPERATIONS,
+    UNUSED_KEYS,
   ])
   .meta({ id: 'Recommendation' });
 

@@ -3,12 +3,14 @@ import type { Diagnostic } from '../../base/diagnostics/diagnostic.ts';
 import { decodeEscapes } from '../../base/octets/octets.ts';
 import { createTargetFacts, parseTarget } from '../../base/paths/path.ts';
 import { isObject } from '../../base/text/json-object.ts';
+import type { GatewayCounts } from '../../engine/counts/gateway-counts.ts';
 import type { SpaceSaving } from '../../engine/counts/space-saving.ts';
 import type { DnsRecord, Domain, Rule, RuleList, RuleSet } from '../../rules/model/types.ts';
 import { type ObservedRequest, type ObservedVerdict, observeLine } from '../../workbench/tuning/observe.ts';
 import type { KeyWithUse } from '../store/tables/accounts.ts';
 import type { CertificateRow } from '../store/tables/certificates.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
+import type { ConsumerKeyRow } from '../store/tables/registry.ts';
 import type { HitSums } from '../traffic/show-hits.ts';
 import { MAX_PARAM_CHARACTERS, MAX_WHOLE_TARGET } from './limits.ts';
 
@@ -30,6 +32,7 @@ export interface CountedPeriod {
   /** Responses by status. */
   readonly statuses: ReadonlyMap<string, number>;
   readonly sums: HitSums;
+  readonly gateways: GatewayCounts;
 }
 
 /** The log entries of one rule, newest first. */
@@ -44,6 +47,16 @@ export interface UnknownOperationFacts {
   readonly from: number;
   readonly to: number;
   readonly list: SpaceSaving;
+}
+
+/** Keys of consumers that are in force and were not used for long. */
+export interface UnusedKeyFacts {
+  /** The number of all. */
+  readonly of: number;
+  /** Some of them, with the names of their consumers. */
+  readonly keys: readonly (Pick<ConsumerKeyRow, 'id' | 'name' | 'created_at' | 'last_used_at'> & {
+    readonly consumer: string;
+  })[];
 }
 
 /** Everything that is known of a domain. */
@@ -62,6 +75,8 @@ export interface StoredFacts {
   >[];
   /** API keys of the account that asks. */
   readonly keys: readonly KeyWithUse[];
+  /** `null`: counts are not to be read. */
+  readonly consumerKeys: UnusedKeyFacts | null;
   /** What lint finds in the rules; the path of each begins with `rules` and the index of the rule. */
   readonly findings: readonly Diagnostic[];
   /** The last 30 days and the last 7; `null`: they are not to be read. */

@@ -22,7 +22,7 @@ export function unusedRules({ rules, month, findings }: StoredFacts): readonly D
 }
 
 /** Whether traffic began with the period, was there on most days, and every match was counted. */
-function hasEnoughTraffic({ requests, trafficDays, firstDay, from, sums }: CountedPeriod): boolean {
+export function hasEnoughTraffic({ requests, trafficDays, firstDay, from, sums }: CountedPeriod): boolean {
   const isWhole = firstDay !== null && firstDay <= from + DAY_MS;
   return (
     isWhole && trafficDays >= UNUSED_TRAFFIC_DAYS && requests >= UNUSED_REQUESTS && sums.uncounted.hits === 0

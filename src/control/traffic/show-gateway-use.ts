@@ -3,7 +3,12 @@
  * requests divided by gateway, consumer, operation or status; and when each operation of a gateway was called last.
  */
 import { operationText, type TrafficCounts } from '../../engine/counts/counts.ts';
-import { addSums, type GatewaySums, type GatewayUse } from '../../engine/counts/gateway-counts.ts';
+import {
+  addSums,
+  type GatewayCounts,
+  type GatewaySums,
+  type GatewayUse,
+} from '../../engine/counts/gateway-counts.ts';
 import type { GatewayOperation } from '../../rules/model/gateway/operations.ts';
 import { startsOf, type TrafficPeriod } from './retention.ts';
 
@@ -160,9 +165,26 @@ export function showOperationUse(
   };
 }
 
+/** Requests of each operation of a gateway in its order, and of the gateway. */
+export function operationRequests(
+  operations: readonly GatewayOperation[],
+  counts: GatewayCounts,
+  gateway: number,
+): { readonly each: readonly number[]; readonly total: number } {
+  const sums = operationSums(new Map([[0, { gateways: counts }]]), gateway);
+  const requestsOf = (text: string): number => sums.get(text)?.requests ?? 0;
+  return {
+    each: textsOf(operations).map((texts) => texts.reduce((all, text) => all + requestsOf(text), 0)),
+    total: [...sums.values()].reduce((all, { requests }) => all + requests, 0),
+  };
+}
+
 type OperationSums = ReadonlyMap<string, { readonly requests: number; readonly at: number }>;
 
-function operationSums(steps: ReadonlyMap<number, TrafficCounts>, gateway: number): OperationSums {
+function operationSums(
+  steps: ReadonlyMap<number, Pick<TrafficCounts, 'gateways'>>,
+  gateway: number,
+): OperationSums {
   const sums = new Map<string, { requests: number; at: number }>();
   for (const [start, { gateways }] of steps) {
     for (const { gateway: own, operation, requests } of gateways.uses.values()) {
