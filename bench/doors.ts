@@ -19,6 +19,7 @@ import {
 } from '../test/support/spop-frames.ts';
 import { until } from '../test/support/until.ts';
 import { type BenchAgent, startAgent, startHaproxyWith } from './harness/agent.ts';
+import { percentile } from './harness/delays.ts';
 import {
   agreeOn,
   HOST,
@@ -276,8 +277,4 @@ async function visit({ port }: Server, agent: Agent): Promise<number> {
   await once(answer, 'end');
   if (answer.statusCode !== 200) throw new Error(`a visitor got ${answer.statusCode}`);
   return performance.now() - began;
-}
-
-function percentile(times: readonly number[], share: number): number {
-  return times.toSorted((a, b) => a - b)[Math.ceil(times.length * share) - 1]!;
 }

@@ -4,6 +4,7 @@ import { createEventReader } from '../src/edge/following/feed.ts';
 import { MAX_MANIFEST_OCTETS } from '../src/edge/following/limits.ts';
 import { makeInstallation } from './data/installation.ts';
 import { smallDomain } from './data/small-domains.ts';
+import { delayRows } from './harness/delays.ts';
 import { openLoad, requestOctets } from './harness/load.ts';
 import { startServe } from './harness/process.ts';
 import { race, type Side, timesText } from './harness/race.ts';
@@ -111,21 +112,13 @@ async function follow(port: number, token: string): Promise<Follower> {
   return { next, close: () => socket.destroy() };
 }
 
-function rowsOf(delays: number[]): readonly Row[] {
-  const sorted = delays.sort((a, b) => a - b);
-  const at = (share: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)]!;
-  const note = `${NODES} nodes on SSE, a domain of 20 rules, ${delays.length} arrivals; its compile is part of it`;
-  const row = (name: string, value: number, goal: Row['goal']): Row => ({
-    name,
-    value,
-    goal,
-    unit: 'ms',
-    note,
+function rowsOf(delays: readonly number[]): readonly Row[] {
+  return delayRows(delays, {
+    note: `${NODES} nodes on SSE, a domain of 20 rules, ${delays.length} arrivals; its compile is part of it`,
+    shares: [
+      { name: 'write answered → revision at a node, median', share: 0.5 },
+      { name: 'the same, 99th percentile', share: 0.99, goal: { atMost: 50 } },
+      { name: 'the same, longest', share: 1 },
+    ],
   });
-  return [
-    row('write answered → revision at a node, median', at(0.5), null),
-    row('the same, 99th percentile', at(0.99), { atMost: 50 }),
-    row('the same, longest', sorted.at(-1)!, null),
-  ];
 }

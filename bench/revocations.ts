@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { consumers, digestOf } from './data/gateways.ts';
 import { makeInstallation } from './data/installation.ts';
 import { ruleSetOf } from './data/written.ts';
+import { delayRows } from './harness/delays.ts';
 import { type Load, openLoad, requestOctets } from './harness/load.ts';
 import { endWithUs, startServe, stop } from './harness/process.ts';
 import type { BenchOptions, Row } from './row.ts';
@@ -128,19 +129,12 @@ async function startNodes(port: number, tokens: readonly string[]): Promise<Foll
   };
 }
 
-function rowsOf(delays: number[], { nodes, others }: typeof FULL): readonly Row[] {
-  const sorted = delays.sort((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
-  const note = `${nodes} nodes in one process, ${others} other consumers, ${delays.length} refusals; the registry is sealed, fetched and opened in that time`;
-  const row = (name: string, value: number, goal: Row['goal']): Row => ({
-    name,
-    value,
-    goal,
-    unit: 'ms',
-    note,
+function rowsOf(delays: readonly number[], { nodes, others }: typeof FULL): readonly Row[] {
+  return delayRows(delays, {
+    note: `${nodes} nodes in one process, ${others} other consumers, ${delays.length} refusals; the registry is sealed, fetched and opened in that time`,
+    shares: [
+      { name: 'revocation answered → key refused at a node, median', share: 0.5 },
+      { name: 'the same, 99th percentile', share: 0.99, goal: { atMost: 100 } },
+    ],
   });
-  return [
-    row('revocation answered → key refused at a node, median', at(0.5), null),
-    row('the same, 99th percentile', at(0.99), { atMost: 100 }),
-  ];
 }

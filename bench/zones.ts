@@ -13,6 +13,7 @@ import { freePort, freePorts } from '../test/support/free-ports.ts';
 import { type Engine, type EngineKind, missingEngine, startEngine } from '../test/support/zone-engines.ts';
 import { makeInstallation } from './data/installation.ts';
 import { ruleSetOf } from './data/written.ts';
+import { delayRows } from './harness/delays.ts';
 import { openLoad, requestOctets } from './harness/load.ts';
 import { type Served, startServe } from './harness/process.ts';
 import type { BenchOptions, Row } from './row.ts';
@@ -206,25 +207,19 @@ async function followChanges({ zones, changes }: Sizes): Promise<readonly Row[]>
       await new Promise((resolve) => setTimeout(resolve, CHANGE_EVERY_MS));
     }
     await Promise.all(open);
-    return KINDS.flatMap((kind) => delayRows(kind, delays.get(kind)!, zones));
+    return KINDS.flatMap((kind) =>
+      delayRows(delays.get(kind)!, {
+        note: `${delays.get(kind)!.length} changes among ${zones} zones, from the answer of the API`,
+        shares: [
+          { name: `change to answer of ${kind}, median`, share: 0.5 },
+          { name: `change to answer of ${kind}, 99th percentile`, share: 0.99, goal: { atMost: 1_000 } },
+        ],
+      }),
+    );
   } finally {
     for (const engine of engines) await engine.stop();
     await primary.stop();
   }
-}
-
-function delayRows(kind: EngineKind, delays: number[], zones: number): readonly Row[] {
-  const sorted = delays.sort((a, b) => a - b);
-  const at = (share: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)]!;
-  const row = (name: string, value: number, goal: Row['goal']): Row => ({
-    name: `change to answer of ${kind}, ${name}`,
-    value,
-    goal,
-    unit: 'ms',
-    note: `${sorted.length} changes among ${zones} zones, from the answer of the API`,
-  });
-  return [row('median', at(0.5), null), row('99th percentile', at(0.99), { atMost: 1_000 })];
 }
 
 /** A name server that starts with nothing. */

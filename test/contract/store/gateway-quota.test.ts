@@ -1,14 +1,11 @@
 /** Requests of gateways in 30 days against `max_gateway_requests_30d`, on both databases: which levels are notified of, and when. */
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { resolveEntitlements } from '../../../src/control/accounts/entitlements.ts';
-import { changeSubscription } from '../../../src/control/accounts/subscriptions.ts';
 import { readGatewayMonth } from '../../../src/control/billing/quota-use.ts';
-import { type BillingNote, createBillingWatch } from '../../../src/control/billing/settle.ts';
+import type { BillingNote } from '../../../src/control/billing/settle.ts';
 import type { Store } from '../../../src/control/store/store.ts';
-import type { AccountRow } from '../../../src/control/store/tables/accounts.ts';
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
-import { activeDomain } from '../../support/sample-rows.ts';
+import { addQuotaDomain, type QuotaDomain } from '../../support/quota-domain.ts';
 import { storeTraffic } from '../../support/traffic-requests.ts';
 import { kinds, openForAll, type Place } from './databases.ts';
 
@@ -23,7 +20,7 @@ describe.each(kinds)('$name', (kind) => {
   let place: Place;
   let store: Store;
   let count = 0;
-  let account: AccountRow;
+  let about: QuotaDomain;
   let domain: DomainRow;
 
   openForAll(kind, (opened) => {
@@ -31,20 +28,10 @@ describe.each(kinds)('$name', (kind) => {
   });
   beforeEach(async () => {
     count += 1;
-    const times = { created_at: BEGIN, updated_at: BEGIN };
-    account = await store.write((tx) => tx.accounts.insert({ name: `g${count}`, active: true, ...times }));
-    domain = await store.write((tx) =>
-      tx.domains.insert(activeDomain(`g${count}.example`, account.id, { created_at: BEGIN })),
-    );
-    await setQuota(100);
+    const quota = { tier: 'business', quota: 'max_gateway_requests_30d', limit: 100, at: BEGIN } as const;
+    about = await addQuotaDomain(store, { name: `g${count}`, ...quota });
+    ({ domain } = about);
   });
-
-  const setQuota = (requests: number | null): Promise<unknown> =>
-    store.write(async (tx) => {
-      const overrides = [{ name: 'max_gateway_requests_30d', value: requests }] as const;
-      const outcome = await changeSubscription(tx, domain, { tier: 'business', overrides, now: BEGIN });
-      if (!outcome.ok) throw new Error(outcome.reason);
-    });
 
   /** Adds admitted requests, and as many that a gateway refused. */
   const send = (requests: number, at = NOW - DAY): Promise<void> =>
@@ -57,37 +44,15 @@ describe.each(kinds)('$name', (kind) => {
       })),
     );
 
-  /** Polls with a watch of its own; the faults that it notes. */
-  const poll = async (now = NOW, of = store): Promise<readonly BillingNote[]> => {
-    const notes: BillingNote[] = [];
-    await createBillingWatch({
-      ...{ store: of, overQuota: 'refuse', clock: () => now },
-      entitlementsOf: async (tx, row) =>
-        resolveEntitlements({
-          domain: row,
-          subscription: await tx.subscriptions.get(row.id),
-          fallback: 'enterprise',
-          now,
-        }),
-      note: (note) => notes.push(note),
-    }).poll();
-    return notes;
-  };
+  /** Polls where traffic over a quota suspends. */
+  const poll = (now = NOW, of = store): Promise<readonly BillingNote[]> =>
+    about.poll({ overQuota: 'refuse', now, store: of });
 
   const notices = async (): Promise<readonly string[]> =>
-    (
-      await store.latest.notifications.list(account.id, {
-        before: Number.MAX_SAFE_INTEGER,
-        limit: 100,
-        unread: false,
-      })
-    )
-      .map(({ kind: name, data_json }) => {
-        const { used, limit, quota, period_end } = JSON.parse(data_json);
-        expect([quota, period_end]).toEqual(['gateway requests (30 days)', null]);
-        return `${name} ${used} of ${limit}`;
-      })
-      .reverse();
+    (await about.notices()).map(({ kind: name, data: { used, limit, quota, period_end } }) => {
+      expect([quota, period_end]).toEqual(['gateway requests (30 days)', null]);
+      return `${name} ${used} of ${limit}`;
+    });
 
   test.each<readonly [number, readonly string[]]>([
     [79, []],
@@ -95,7 +60,7 @@ describe.each(kinds)('$name', (kind) => {
     [99, ['quota.near 99 of 100']],
     [100, ['quota.reached 100 of 100']],
     [101, ['quota.reached 101 of 100']],
-  ])('%i %% of a gateway quota: notices %j once, and the domain is served', async (requests, noticed) => {
+  ])('%i percent of a gateway quota: notices %j once, and the domain is served', async (requests, noticed) => {
     await send(requests);
     expect(await poll()).toEqual([]);
     expect(await poll()).toEqual([]);
@@ -137,11 +102,11 @@ describe.each(kinds)('$name', (kind) => {
   test('neither no quota nor one of nothing is notified of', async () => {
     await send(10);
     for (const quota of [null, 0]) {
-      await setQuota(quota);
+      await about.setQuota(quota);
       await poll();
     }
     expect(await notices()).toEqual([]);
-    await setQuota(11);
+    await about.setQuota(11);
     await poll();
     expect(await notices()).toEqual(['quota.near 10 of 11']);
   });
