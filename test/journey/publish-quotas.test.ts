@@ -234,6 +234,37 @@ describe.each(testDatabases())('quotas on $kind', (database) => {
     expect(await api.store.latest.exhaustedQuotas.list(subject.domain.id)).toEqual([]);
   });
 
+  test('a consumer that is deleted and created again goes on with the requests of its username', async () => {
+    await addPlan('daily', { limit: 10, period: 'day' });
+    await addPlan('rolling', { limit: 10, period: 'rolling_30d' });
+    await addGateway('api', null);
+    const first = await addConsumer('acme', 'daily');
+    await addConsumer('beta', 'rolling');
+    await use('acme', 10);
+    await use('beta', 10);
+    await check();
+    await good('DELETE', `/consumers/${first}`);
+    const second = await addConsumer('acme', 'daily');
+    const both = [await exhausted('acme'), await exhausted('beta')];
+    expect(both).toEqual([{ daily: MIDNIGHT }, { rolling: MIDNIGHT + 29 * DAY_MS }]);
+    // Under another name it begins at 0, and the name alone has the requests.
+    await good('PUT', `/consumers/${second}`, { username: 'gamma' });
+    expect(await exhausted('gamma')).toEqual({});
+    await addConsumer('acme', null);
+    expect(await exhausted('acme')).toEqual({});
+  });
+
+  test('a key is revoked without a sum of the domain', async () => {
+    await addPlan('daily', { limit: 10, period: 'day' });
+    const { id } = await good('POST', '/consumers/', { username: 'acme', usage_plan: 'daily' });
+    await use('acme', 10);
+    await good('POST', `/consumers/${id}/keys/`, {});
+    expect(await api.store.latest.exhaustedQuotas.list(subject.domain.id)).toEqual([]);
+    await check();
+    const stored = await api.store.latest.exhaustedQuotas.list(subject.domain.id);
+    expect(stored).toMatchObject([{ consumer_id: id, until: MIDNIGHT }]);
+  });
+
   /** Notifications of consumers' quotas that the owner of the domain has, oldest first. */
   async function notices(): Promise<readonly { readonly kind: string; readonly data: QuotaNotice }[]> {
     const owner = (await api.store.latest.domains.get(subject.domain.id))!.user_id;

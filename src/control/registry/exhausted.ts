@@ -1,9 +1,9 @@
 /**
  * Which consumers have exhausted their quota, and until when (semantics §15). In: what nodes have reported of a domain. Out: the
  * exhausted quotas that the registry of the domain has, by which every node refuses those consumers, and the use of quotas whose levels
- * are notified of. A quota counts the admitted
- * requests of a consumer over all gateways of the domain.
+ * are notified of. A quota counts the admitted requests of a consumer over all gateways of the domain.
  */
+import type { QuotaPeriod } from '../../base/vocabulary/vocabulary.ts';
 import { registryNamesOf } from '../../engine/compiler/gateways.ts';
 import { type PeriodSpan, periodAt } from '../../engine/plan/quota-period.ts';
 import { openPlan } from '../../engine/plan/seal.ts';
@@ -15,7 +15,7 @@ import type { ConsumerHead } from '../store/registry/consumers.ts';
 import type { ReachedDomain } from '../store/repositories/list-uses.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import type { ExhaustedQuotaRow } from '../store/tables/registry.ts';
-import { readGatewayUse } from '../traffic/gateway-use.ts';
+import { type DayUse, readConsumerUse, readDaysOf, readHighUse } from '../traffic/gateway-use.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -48,6 +48,13 @@ export interface QuotaUses {
   readonly exhausted: readonly ExhaustedQuotaRow[];
 }
 
+/** Whose quotas are read, and when: milliseconds since the epoch. */
+export interface QuotaQuery {
+  readonly now: number;
+  /** This consumer alone; absent: every consumer. */
+  readonly consumer?: ConsumerHead;
+}
+
 /**
  * Stores what is exhausted now, if that differs from what is stored. False: it does not, and nothing was changed; else the registry has
  * another version, which the caller publishes. @throws StoreFault
@@ -55,9 +62,9 @@ export interface QuotaUses {
 export async function settleExhausted(
   tx: QuotaReads & Pick<WriteTransaction, 'exhaustedQuotas'>,
   domain: ReachedDomain,
-  now: number,
+  query: QuotaQuery,
 ): Promise<boolean> {
-  return storeExhausted(tx, await readQuotaUses(tx, domain, now));
+  return storeExhausted(tx, await readQuotaUses(tx, domain, query));
 }
 
 /** As `settleExhausted`, of uses that this transaction has read. @throws StoreFault */
@@ -83,47 +90,73 @@ function keyOf(rows: readonly ExhaustedQuotaRow[]): string {
 }
 
 /** What quotas of one domain are computed with. */
-interface Counting {
+interface Counting extends QuotaQuery {
   readonly tx: QuotaReads;
   readonly domain: ReachedDomain;
-  readonly now: number;
-  /** Admitted requests by consumer, by the start of the time that they are of. */
-  readonly sums: Map<number, ReadonlyMap<string, number>>;
 }
 
 /** Reads the quotas of a domain that are used up or nearly so. In a write the domain is locked first. @throws StoreFault */
-export async function readQuotaUses(tx: QuotaReads, domain: ReachedDomain, now: number): Promise<QuotaUses> {
+export async function readQuotaUses(
+  tx: QuotaReads,
+  domain: ReachedDomain,
+  query: QuotaQuery,
+): Promise<QuotaUses> {
+  const { now, consumer: only } = query;
   const stored = await tx.exhaustedQuotas.list(domain.id);
-  const counting: Counting = { tx, domain, now, sums: new Map() };
+  const counting: Counting = { tx, domain, ...query };
   const used = await findUsed(counting);
-  const exhausted: ExhaustedQuotaRow[] = [];
-  for (const { consumer, plan } of used.filter(({ used, plan }) => used >= plan.quota.limit)) {
-    const until = await exhaustedUntil(counting, consumer, plan);
-    exhausted.push({ domain_id: domain.id, consumer_id: consumer.id, usage_plan: plan.name, until });
-  }
-  return { domain, now, used, stored, exhausted };
+  const exhausted = await findExhausted(
+    counting,
+    used.filter(({ used, plan }) => used >= plan.quota.limit),
+  );
+  // Those of other consumers stay as they are.
+  const others = stored.filter((row) => only !== undefined && row.consumer_id !== only.id && row.until > now);
+  return { domain, now, used, stored, exhausted: [...others, ...exhausted] };
 }
 
 async function findUsed(counting: Counting): Promise<readonly UsedQuota[]> {
-  const { tx, domain, now } = counting;
+  const { tx, domain, consumer: only } = counting;
   const plans = (await tx.usagePlans.list(domain.id)).map(usagePlanOf).filter(hasQuota);
+  const uses = await readUses(counting, plans);
   const high = new Set<string>();
   for (const { quota } of plans)
-    for (const [username, used] of await usedSince(counting, periodAt(quota.period, now).from))
+    for (const [username, used] of uses.get(quota.period)!)
       if (levelOf(used, quota.limit) > 0) high.add(username);
   if (high.size === 0) return [];
-  const consumers = await tx.consumers.named(domain.id, [...high]);
+  const consumers = only === undefined ? await tx.consumers.named(domain.id, [...high]) : [only];
   const needsDefaults = consumers.some(({ usage_plan }) => usage_plan === null);
   const defaults = needsDefaults ? await defaultPlans(tx, domain) : new Set<string>();
   const found: UsedQuota[] = [];
   for (const consumer of consumers) {
     for (const plan of plans.filter(({ name }) => appliesTo(consumer, name, defaults))) {
-      const { from } = periodAt(plan.quota.period, now);
-      const used = (await usedSince(counting, from)).get(consumer.username) ?? 0;
+      const used = uses.get(plan.quota.period)!.get(consumer.username) ?? 0;
       if (levelOf(used, plan.quota.limit) > 0) found.push({ consumer, plan, used });
     }
   }
   return found;
+}
+
+/** Admitted requests by username in the present period of each kind; consumers that have reached no level of any plan may be absent. */
+async function readUses(
+  { tx, domain, now, consumer: only }: Counting,
+  plans: readonly QuotaPlan[],
+): Promise<ReadonlyMap<QuotaPeriod, ReadonlyMap<string, number>>> {
+  const uses = new Map<QuotaPeriod, ReadonlyMap<string, number>>();
+  for (const { period } of plans.map(({ quota }) => quota)) {
+    if (uses.has(period)) continue;
+    // A node whose clock is ahead reports the next day.
+    const query = { domainId: domain.id, from: periodAt(period, now).from, to: now + DAY_MS };
+    if (only === undefined) {
+      const limits = plans.filter(({ quota }) => quota.period === period).map(({ quota }) => quota.limit);
+      // PERF: the database answers the few consumers that have used most of a quota, not all of the domain.
+      const atLeast = Math.ceil((Math.min(...limits) * QUOTA_LEVELS[0]) / 100);
+      uses.set(period, await readHighUse(tx, { ...query, atLeast }));
+    } else {
+      const { admitted } = await readConsumerUse(tx, { ...query, consumer: only.username });
+      uses.set(period, new Map([[only.username, admitted]]));
+    }
+  }
+  return uses;
 }
 
 /** The highest of `QUOTA_LEVELS` that a use has reached; 0: none. */
@@ -159,38 +192,35 @@ async function defaultPlans(tx: QuotaReads, { name }: ReachedDomain): Promise<Re
   return bytes === null ? new Set() : registryNamesOf(openPlan(bytes, { trusted: true }).plan).usage_plans;
 }
 
-/** Admitted requests by consumer since a time. */
-async function usedSince(
-  { tx, domain, now, sums }: Counting,
-  from: number,
-): Promise<ReadonlyMap<string, number>> {
-  const known = sums.get(from);
-  if (known !== undefined) return known;
-  // A node whose clock is ahead reports the next day.
-  const use = await readGatewayUse(tx, { domainId: domain.id, from, to: now + DAY_MS });
-  const read = new Map([...use].map(([username, { admitted }]) => [username, admitted]));
-  sums.set(from, read);
-  return read;
-}
-
-/** Until when a consumer that has exhausted a quota may send nothing. */
-async function exhaustedUntil(
-  counting: Counting,
-  { username }: Pick<ConsumerHead, 'username'>,
-  { quota: { limit, period } }: QuotaPlan,
-): Promise<number> {
-  const isOver = async (from: number): Promise<boolean> =>
-    ((await usedSince(counting, from)).get(username) ?? 0) >= limit;
-  const span = periodAt(period, counting.now);
-  return period === 'rolling_30d' ? rollingEnd(span, isOver) : span.to;
+/** The rows of exhausted quotas, each with the time until which its consumer may send nothing. */
+async function findExhausted(
+  { tx, domain, now }: Counting,
+  used: readonly UsedQuota[],
+): Promise<readonly ExhaustedQuotaRow[]> {
+  const rolling = used.filter(({ plan }) => plan.quota.period === 'rolling_30d');
+  const { from } = periodAt('rolling_30d', now);
+  const consumers = rolling.map(({ consumer }) => consumer.username);
+  const days =
+    rolling.length === 0
+      ? new Map<string, readonly DayUse[]>()
+      : await readDaysOf(tx, { domainId: domain.id, consumers, from, to: now + DAY_MS });
+  return used.map(({ consumer, plan: { name, quota } }) => {
+    const { to } = periodAt(quota.period, now);
+    const own = days.get(consumer.username) ?? [];
+    const until = quota.period === 'rolling_30d' ? rollingEnd({ from, to }, own, quota.limit) : to;
+    return { domain_id: domain.id, consumer_id: consumer.id, usage_plan: name, until };
+  });
 }
 
 /** The midnight at which so many days are left behind that the sum of the others is below the limit. */
-async function rollingEnd(
-  { from, to }: PeriodSpan,
-  isOver: (from: number) => Promise<boolean>,
-): Promise<number> {
-  let days = 1;
-  while (from + days * DAY_MS < to && (await isOver(from + days * DAY_MS))) days++;
-  return to + (days - 1) * DAY_MS;
+function rollingEnd({ from, to }: PeriodSpan, days: readonly DayUse[], limit: number): number {
+  let left = days.reduce((sum, { admitted }) => sum + admitted, 0);
+  let end = to;
+  for (const { at, admitted } of days) {
+    if (left < limit) break;
+    left -= admitted;
+    // The day is left behind at the midnight that ends the period whose first day it is.
+    end = to + (at - from);
+  }
+  return end;
 }

@@ -1,6 +1,7 @@
 /**
- * Sums what nodes report of consumers with a quota, and publishes the registry of a domain when a quota is exhausted or is no more. In: a
- * store. Out: exhausted quotas, and notifications of quotas that are nearly or fully used. Several processes may run it on one database: they find the same, and each change is written once.
+ * Sums what nodes report of consumers with a quota, and publishes the registry of a domain when the exhausted quotas change. In: a
+ * store. Out: exhausted quotas, and notifications of quotas that are nearly or fully used. Several processes may run it on one database:
+ * they find the same, and each change is written once.
  */
 import { isStoreFault } from '../../base/storage/fault.ts';
 import type { ReachedDomain } from '../store/repositories/list-uses.ts';
@@ -77,10 +78,10 @@ async function checkOne({ store, clock, log }: QuotaWatchOptions, domain: Reache
   try {
     const now = clock();
     // PERF: most rounds find no change, and a write would wait for the disk.
-    const seen = await readQuotaUses(store.latest, domain, now);
+    const seen = await readQuotaUses(store.latest, domain, { now });
     if (!isOtherExhausted(seen) && (await levelChanges(store.latest, seen)) === null) return;
     const isChanged = await store.write(async (tx) => {
-      const uses = await readQuotaUses(tx, domain, now);
+      const uses = await readQuotaUses(tx, domain, { now });
       await notifyLevels(tx, uses);
       if (!(await storeExhausted(tx, uses))) return false;
       await tx.outbox.appendLists([domain], { ...SERVICE, at: now, reason: 'quotas of consumers settled' });

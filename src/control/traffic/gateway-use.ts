@@ -31,6 +31,43 @@ export async function readGatewayUse(
   return new Map(rows.map(({ consumer, requests, admitted }) => [consumer, { requests, admitted }]));
 }
 
+/**
+ * Admitted requests of the consumers that have at least so many, by username. Requests without a consumer are left out: no quota counts
+ * them. @throws StoreFault
+ */
+export async function readHighUse(
+  tx: Pick<ReadTransaction, 'consumerDays'>,
+  { domainId, atLeast, ...times }: GatewayUseQuery & { readonly atLeast: number },
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await tx.consumerDays.reached(domainId, daysOf(times), atLeast);
+  return new Map(rows.map(({ consumer, admitted }) => [consumer, admitted]));
+}
+
+/** Admitted requests of one day. */
+export interface DayUse {
+  /** Midnight, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly admitted: number;
+}
+
+/** The days with requests of these consumers, by username, the oldest first. @throws StoreFault */
+export async function readDaysOf(
+  tx: Pick<ReadTransaction, 'consumerDays'>,
+  { domainId, consumers, ...times }: GatewayUseQuery & { readonly consumers: readonly string[] },
+): Promise<ReadonlyMap<string, readonly DayUse[]>> {
+  const found = new Map<string, DayUse[]>();
+  for (const { consumer, day, admitted } of await tx.consumerDays.daysOf(
+    domainId,
+    consumers,
+    daysOf(times),
+  )) {
+    const days = found.get(consumer) ?? [];
+    found.set(consumer, days);
+    days.push({ at: day * MINUTE_MS, admitted });
+  }
+  return found;
+}
+
 /** The use of one consumer. @throws StoreFault */
 export function readConsumerUse(
   tx: Pick<ReadTransaction, 'consumerDays'>,

@@ -3,7 +3,12 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/control/store/store.ts';
 import type { DomainRow } from '../../../src/control/store/tables/domains.ts';
 import type { ConsumerDay } from '../../../src/control/store/tables/traffic.ts';
-import { readConsumerUse, readGatewayUse } from '../../../src/control/traffic/gateway-use.ts';
+import {
+  readConsumerUse,
+  readDaysOf,
+  readGatewayUse,
+  readHighUse,
+} from '../../../src/control/traffic/gateway-use.ts';
 import { seed } from '../../support/sample-rows.ts';
 import { kinds, openForAll } from './databases.ts';
 
@@ -49,6 +54,37 @@ describe.each(kinds)('use of consumers on $name', (kind) => {
     expect(await ofAcme(20 * DAY_MS, 21 * DAY_MS)).toEqual({ requests: 3, admitted: 2 });
     expect(await ofAcme(20 * DAY_MS + 1, 21 * DAY_MS + 1)).toEqual({ requests: 6, admitted: 4 });
     expect(await ofAcme(23 * DAY_MS, 24 * DAY_MS)).toEqual({ requests: 0, admitted: 0 });
+  });
+
+  test('the consumers with so many admitted requests are those of a naive sum', async () => {
+    await add(row('acme', 20), row('acme', 21, { admitted: 8 }), row('beta', 21, { admitted: 9 }));
+    await add(row('', 20, { admitted: 50 }), row('late', 22, { admitted: 50 }));
+    const high = (atLeast: number) =>
+      store.read((tx) =>
+        readHighUse(tx, { domainId: domain.id, from: 20 * DAY_MS, to: 22 * DAY_MS, atLeast }),
+      );
+    expect(await high(10)).toEqual(new Map([['acme', 10]]));
+    expect(await high(9)).toEqual(
+      new Map([
+        ['acme', 10],
+        ['beta', 9],
+      ]),
+    );
+    expect(await high(11)).toEqual(new Map());
+  });
+
+  test('the days of named consumers come oldest first', async () => {
+    await add(row('acme', 22), row('acme', 20), row('beta', 21), row('gamma', 21));
+    const days = await store.read((tx) =>
+      readDaysOf(tx, {
+        ...{ domainId: domain.id, from: 20 * DAY_MS, to: 23 * DAY_MS },
+        consumers: ['acme', 'beta', 'nobody'],
+      }),
+    );
+    expect([...days]).toEqual([
+      ['acme', [20, 22].map((day) => ({ at: day * DAY_MS, admitted: 2 }))],
+      ['beta', [{ at: 21 * DAY_MS, admitted: 2 }]],
+    ]);
   });
 
   test('days of a domain that is gone are neither stored nor left behind', async () => {

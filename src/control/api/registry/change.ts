@@ -3,6 +3,7 @@ import { isObject } from '../../../base/text/json-object.ts';
 import type { Fields, Form } from '../../../rules/model/form.ts';
 import { checkFeature } from '../../accounts/entitlements.ts';
 import { settleExhausted } from '../../registry/exhausted.ts';
+import type { ConsumerHead } from '../../store/registry/consumers.ts';
 import { readBody } from '../operation/read-request.ts';
 import { conflict } from '../operation/refusal.ts';
 import type { AuditEntry, Writing } from '../operation/route.ts';
@@ -43,12 +44,16 @@ export function judgeRoom(
   if (there >= most) throw conflict(`at most ${most} ${what} are possible, and there are ${there}`);
 }
 
-/**
- * Audits a change and publishes the registry of the domain, with the quotas that are exhausted after the change. No rule has changed, so
- * the change waits in no draft.
- */
+/** Audits a change and publishes the registry of the domain. No rule has changed, so the change waits in no draft. */
 export async function recordChange(w: Writing, entry: AuditEntry, what: string): Promise<void> {
   await w.audit(entry);
-  await settleExhausted(w.tx, w.domain, w.now);
   await w.publishLists(what, [w.domain]);
+}
+
+/**
+ * Stores the quotas that are exhausted after a change of a usage plan, or of the consumer alone, so that the change is published with
+ * them.
+ */
+export async function settleQuotas({ tx, domain, now }: Writing, consumer?: ConsumerHead): Promise<void> {
+  await settleExhausted(tx, domain, consumer === undefined ? { now } : { now, consumer });
 }

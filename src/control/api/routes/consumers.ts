@@ -28,6 +28,7 @@ import {
   REMOVES,
   readChange,
   recordChange,
+  settleQuotas,
   VIEWS,
 } from '../registry/change.ts';
 import { CONSUMER, CONSUMER_UPDATE, showConsumer } from '../registry/show.ts';
@@ -109,6 +110,8 @@ function create(): Operation {
         const columns = columnsOf(w, body);
         await judgeOctets(w, columns.body, '');
         const row = await w.tx.consumers.insert({ ...columns, created_at: w.now });
+        // Its username may be that of a consumer that was deleted: the requests of that one count.
+        await settleQuotas(w, row);
         const after = showConsumer(row);
         const entry = { action: 'consumer.create', subject: `consumer/${row.id}`, after };
         await recordChange(w, entry, `consumer ${row.id} created`);
@@ -136,6 +139,7 @@ function update(): Operation {
         await judgeNames(w, fields, before);
         await judgeOctets(w, columns.body, before.body);
         const row = (await w.tx.consumers.update({ ...columns, id: before.id }))!;
+        await settleQuotas(w, row);
         const after = showConsumer(row);
         const entry = { action: 'consumer.update', subject: `consumer/${row.id}`, before: shown, after };
         await recordChange(w, entry, `consumer ${row.id} changed`);

@@ -25,6 +25,7 @@ import {
   REMOVES,
   readChange,
   recordChange,
+  settleQuotas,
   VIEWS,
 } from '../registry/change.ts';
 import { showUsagePlan, USAGE_PLAN, USAGE_PLAN_UPDATE } from '../registry/show.ts';
@@ -112,6 +113,7 @@ function update(): Operation {
         const quota_period = fields.quota?.period ?? null;
         const changed = { id, domain_id, name: fields.name, body: text, updated_at: w.now, quota_period };
         const row = (await w.tx.usagePlans.update(changed))!;
+        await settleQuotas(w);
         const after = showUsagePlan(row);
         const entry = { action: 'usage_plan.update', subject: `usage_plan/${id}`, before: shown, after };
         await recordChange(w, entry, `usage plan \`${row.name}\` changed`);

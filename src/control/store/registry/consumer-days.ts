@@ -9,6 +9,7 @@ import {
   raw,
   type Session,
   statement,
+  textsIn,
 } from '../database/statement.ts';
 import type { MinuteSpan } from '../repositories/traffic.ts';
 import type { ConsumerDay } from '../tables/traffic.ts';
@@ -36,10 +37,31 @@ const sums = statement((builder, p: MinuteSpan & { domain_id: number }) =>
   ),
 );
 
+const reached = statement((builder, p: MinuteSpan & { domain_id: number; at_least: number }) =>
+  raw<Pick<ConsumerSums, 'consumer' | 'admitted'>>(
+    sql`select consumer, cast(sum(admitted) as bigint) as admitted from consumer_days
+      where domain_id = ${p.domain_id} and consumer <> '' and day >= ${p.from} and day < ${p.to}
+      group by consumer having sum(admitted) >= ${p.at_least}`,
+    builder,
+  ),
+);
+
+const daysOf = statement((builder, p: MinuteSpan & { domain_id: number; consumers: string }, flavour) =>
+  builder
+    .selectFrom('consumer_days')
+    .select(['consumer', 'day', 'admitted'])
+    .where('domain_id', '=', p.domain_id)
+    .where('consumer', 'in', textsIn(p.consumers, flavour))
+    .where('day', '>=', p.from)
+    .where('day', '<', p.to)
+    .orderBy('consumer')
+    .orderBy('day'),
+);
+
 /** Reads of the use of consumers. */
 export function consumerDayReads(session: Session) {
   return {
-    /** The sums of one consumer: zeros if there are none. */
+    /** The sums of one consumer: zeros if it had no requests. */
     async sumOf(
       domainId: number,
       consumer: string,
@@ -50,6 +72,20 @@ export function consumerDayReads(session: Session) {
     /** The sums of each consumer that had requests; requests without one are under the empty name. */
     sums: (domainId: number, span: MinuteSpan): Promise<readonly ConsumerSums[]> =>
       sums(session, { domain_id: domainId, ...span }),
+    /** The consumers with at least so many admitted requests. */
+    reached: (
+      domainId: number,
+      span: MinuteSpan,
+      atLeast: number,
+    ): Promise<readonly Pick<ConsumerSums, 'consumer' | 'admitted'>[]> =>
+      reached(session, { domain_id: domainId, at_least: atLeast, ...span }),
+    /** The days of these consumers, by consumer and day. */
+    daysOf: (
+      domainId: number,
+      consumers: readonly string[],
+      span: MinuteSpan,
+    ): Promise<readonly Pick<ConsumerDay, 'consumer' | 'day' | 'admitted'>[]> =>
+      daysOf(session, { domain_id: domainId, consumers: JSON.stringify(consumers), ...span }),
   };
 }
 
