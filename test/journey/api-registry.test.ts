@@ -287,6 +287,27 @@ describe.each(testDatabases())('the registry on $kind', (database) => {
     expect((await good('GET', keys)).body).toHaveLength(4);
   });
 
+  test('a list of consumers has their keys under include=keys alone', async () => {
+    const ids: number[] = [];
+    for (const username of ['b', 'a', 'none']) ids.push((await consumer({ username })).id);
+    const first = (await good('POST', `/consumers/${ids[0]}/keys/`, {})).body;
+    const second = (await good('POST', `/consumers/${ids[1]}/keys/`, { name: 'ci' })).body;
+    await good('DELETE', `/consumers/${ids[1]}/keys/${second.id}`);
+    const plain = (await good('GET', '/consumers/')).body as readonly object[];
+    expect(plain.some((one) => 'keys' in one)).toBe(false);
+    const listed = await good('GET', '/consumers/?include=keys&limit=2');
+    const of = async (id: number) => (await good('GET', `/consumers/${id}/keys/`)).body;
+    expect(listed.body).toEqual([
+      { ...plain[0], keys: await of(ids[0]!) },
+      { ...plain[1], keys: await of(ids[1]!) },
+    ]);
+    expect(listed.text).not.toContain(first.value);
+    const next = /<([^>]+)>/.exec(listed.headers['link']!)![1]!;
+    expect((await owner.call('GET', next)).body).toEqual([{ ...plain[2], keys: [] }]);
+    expect((await good('GET', '/consumers/?username=a&include=keys')).body[0].keys).toHaveLength(1);
+    expect(await refused(400, 'GET', '/consumers/?include=secrets')).toContain('include');
+  });
+
   test('the rows of keys that are not in force are bounded', async () => {
     const { id } = await consumer({ username: 'acme' });
     const keys = `/consumers/${id}/keys/`;

@@ -40,13 +40,21 @@ async function executeKey(
   const all = allOf(options, 'consumer');
   if (change.verb === 'delete')
     return send(options, { method: 'DELETE', path: `${all}${change.consumer}/keys/${change.of}${query}` });
-  // The consumer may have been made by this plan.
-  const path = `${all}?username=${encodeURIComponent(change.username)}`;
+  const { name, sha256, expires_at } = change.after;
+  const id = change.consumer ?? (await idOfCreated(change, options));
+  const body = { name, sha256, expires_at };
+  return send(options, { method: 'POST', path: `${all}${id}/keys/${query}`, body });
+}
+
+/** The id of the consumer of a key, which this plan has created. @throws CommandFault when the server does not have it */
+async function idOfCreated(
+  change: Extract<RegistryChange, { noun: 'consumer_key'; verb: 'create' }>,
+  options: RegistryOptions,
+): Promise<number> {
+  const path = `${allOf(options, 'consumer')}?username=${encodeURIComponent(change.username)}`;
   const [consumer] = (await callApi(options, { method: 'GET', path })).body as readonly Fields[];
   if (consumer === undefined) throw changedMeanwhile(change);
-  const { name, sha256, expires_at } = change.after;
-  const body = { name, sha256, expires_at };
-  return send(options, { method: 'POST', path: `${all}${String(consumer['id'])}/keys/${query}`, body });
+  return Number(consumer['id']);
 }
 
 function allOf({ domain }: RegistryOptions, noun: RegistryNoun): string {

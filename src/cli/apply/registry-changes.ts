@@ -32,7 +32,13 @@ export type RegistryChange =
         | { readonly verb: 'delete'; readonly of: number; readonly before: RegistryObject }
       ))
   | (ChangeSummary & { readonly noun: 'consumer_key' } & (
-        | { readonly verb: 'create'; readonly username: string; readonly after: ConsumerKey }
+        | {
+            readonly verb: 'create';
+            readonly username: string;
+            /** The id of the consumer on the server; `null`: this plan creates the consumer. */
+            readonly consumer: number | null;
+            readonly after: ConsumerKey;
+          }
         | { readonly verb: 'delete'; readonly consumer: number; readonly of: number }
       ));
 
@@ -186,7 +192,8 @@ function changesOfKeys(
   const create = (after: ConsumerKey): RegistryChange => {
     const fields = created(shown(after));
     const title = keyTitle(after, username);
-    return { noun: 'consumer_key', verb: 'create', title, fields, username, after };
+    const consumer = remote?.id ?? null;
+    return { noun: 'consumer_key', verb: 'create', title, fields, username, consumer, after };
   };
   const holderOf = ({ sha256 }: ConsumerKey): KeyHolder | undefined => holders.get(sha256);
   const left = (remote?.keys ?? [])

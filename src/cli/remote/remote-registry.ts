@@ -6,7 +6,7 @@ import { parseConsumer, parseTokenIssuer, parseUsagePlan } from '../../rules/mod
 import { isLive } from '../../rules/model/registry/consumer.ts';
 import type { Consumer, ConsumerKey, Registry, TokenIssuer, UsagePlan } from '../../rules/model/types.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { callApi, callPages, type ServerAccess, ServerRefusal } from './call-api.ts';
+import { callPages, type ServerAccess, ServerRefusal } from './call-api.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -60,11 +60,12 @@ export async function readRemoteRegistry(domain: string, access: ServerAccess): 
     }
   };
   const consumers: RemoteConsumer[] = [];
-  for (const shown of await listed('consumer', `?limit=${CONSUMERS_PAGE}`)) {
-    const id = Number(shown['id']);
-    const path = `${domain}/${REGISTRY_PATHS.consumer}/${id}/keys/`;
-    const keys = (await callApi(access, { method: 'GET', path })).body as readonly Fields[];
-    consumers.push({ id, value: readObject('consumer', shown) as Consumer, keys: keys.map(readKey) });
+  for (const { keys, ...shown } of await listed('consumer', `?include=keys&limit=${CONSUMERS_PAGE}`)) {
+    consumers.push({
+      id: Number(shown['id']),
+      value: readObject('consumer', shown) as Consumer,
+      keys: (keys as readonly Fields[]).map(readKey),
+    });
   }
   const of = <T>(noun: RegistryNoun, shown: Fields): RemoteObject<T> => ({
     id: Number(shown['id']),

@@ -4,6 +4,7 @@
  */
 import { sha256Hex } from '../../base/platform/cryptography.ts';
 import { timeText } from '../../base/text/time.ts';
+import { MAX_REGISTRY_KEYS } from '../../base/vocabulary/limits.ts';
 import type { PublicJwk } from '../../base/vocabulary/vocabulary.ts';
 import {
   type Exhausted,
@@ -80,11 +81,14 @@ export async function registryWithContent(
   return row === null ? undefined : readRegistry(tx, domainId);
 }
 
-/** The registry of a domain as its rows have it. @throws PublishFault `stored_rows` */
+/**
+ * The registry of a domain as its rows have it. Of expired keys it has the newest, as far as there is room beside those in force: nodes
+ * log that such a key has expired. @throws PublishFault `stored_rows`
+ */
 export async function readRegistry(tx: Registries, domainId: number): Promise<Registry> {
   const consumers = await tx.consumers.list(domainId);
   const keys = new Map<number, ConsumerKeyRow[]>();
-  for (const key of await tx.consumerKeys.ofDomain(domainId)) {
+  for (const key of await tx.consumerKeys.ofDomain(domainId, MAX_REGISTRY_KEYS)) {
     const others = keys.get(key.consumer_id);
     if (others === undefined) keys.set(key.consumer_id, [key]);
     else others.push(key);

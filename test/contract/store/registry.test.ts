@@ -135,10 +135,36 @@ describe.each(kinds)('$name', (kind) => {
       T + 5,
       null,
     ]);
-    expect(await store.latest.consumerKeys.ofDomain(domain.id)).toEqual([second]);
-    expect(await store.latest.consumerKeys.count(domain.id)).toBe(1);
+    expect(await store.latest.consumerKeys.ofDomain(domain.id, 10)).toEqual([second]);
+    expect(await store.latest.consumerKeys.countInForce(domain.id, T)).toBe(1);
     await store.write((tx) => tx.consumers.remove(domain.id, row.id));
     expect(await store.latest.consumerKeys.list(row.id)).toEqual([]);
+  });
+
+  test('an expired key is not in force, and comes after those that are where there is no room for all', async () => {
+    const row = await consumer('a');
+    const expiring = (sha256: string, expires_at: number | null) =>
+      store.write((tx) =>
+        tx.consumerKeys.insert({
+          ...{ domain_id: row.domain_id, consumer_id: row.id, sha256, prefix: '', last4: '', name: '' },
+          ...{ created_at: T, expires_at },
+        }),
+      );
+    for (const [sha256, at] of [
+      ['past', T + 1],
+      ['later', T + 3],
+      ['newest past', T + 2],
+      ['for ever', null],
+    ] as const)
+      await expiring(sha256, at);
+    const { consumerKeys } = store.latest;
+    expect(
+      await Promise.all([T, T + 1, T + 2, T + 3].map((at) => consumerKeys.countInForce(domain.id, at))),
+    ).toEqual([4, 3, 2, 1]);
+    const hashes = async (limit: number) =>
+      (await consumerKeys.ofDomain(domain.id, limit)).map(({ sha256 }) => sha256);
+    expect(await hashes(10)).toEqual(['for ever', 'later', 'newest past', 'past']);
+    expect(await hashes(2)).toEqual(['for ever', 'later']);
   });
 
   test('the sealed form belongs to the version that was read, and its octets stay while the registry has them', async () => {

@@ -100,6 +100,14 @@ export const CONSUMER_KEY = z
   })
   .meta({ id: 'ConsumerKey' });
 
+/** A consumer of a list, with its keys where the request asks for them. */
+export const LISTED_CONSUMER = CONSUMER.extend({
+  keys: z
+    .array(CONSUMER_KEY)
+    .optional()
+    .describe('all keys of the consumer, revoked ones included, by id; only under `include=keys`'),
+}).meta({ id: 'ListedConsumer' });
+
 /** A new key in the answer that has its text. */
 export const NEW_CONSUMER_KEY = CONSUMER_KEY.extend({
   value: z

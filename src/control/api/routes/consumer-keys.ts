@@ -146,8 +146,8 @@ async function judgeKeys(
       `at most ${MAX_LIVE_KEYS} keys of a consumer are in force at once, and keys ${ids} are; revoke one of them first`,
     );
   }
-  const all = await tx.consumerKeys.count(domain.id);
-  judgeRoom('keys of a domain', { there: all, most: MAX_REGISTRY_KEYS });
+  const all = await tx.consumerKeys.countInForce(domain.id, now);
+  judgeRoom('keys of a domain in force', { there: all, most: MAX_REGISTRY_KEYS });
   if (sha256 !== undefined && (await tx.consumerKeys.byDigest(domain.id, sha256)) !== null)
     throw conflict('sha256: a key with this hash is there already, or was revoked');
 }

@@ -5,6 +5,7 @@ import { MAX_CONSUMERS } from '../../../base/vocabulary/limits.ts';
 import { type ConsumerSettings, consumerForm } from '../../../rules/model/registry/consumer.ts';
 import { judgeUsagePlan } from '../../../rules/model/registry/registry.ts';
 import { consumerOf } from '../../publishing/plan-registry.ts';
+import type { ReadTransaction } from '../../store/store.ts';
 import type { ConsumerRow } from '../../store/tables/registry.ts';
 import { judgeGatewayQuota } from '../gateways/quota.ts';
 import { MAX_CONSUMER_OCTETS, MAX_PAGE, USUAL_PAGE } from '../operation/limits.ts';
@@ -31,7 +32,14 @@ import {
   settleQuotas,
   VIEWS,
 } from '../registry/change.ts';
-import { CONSUMER, CONSUMER_UPDATE, showConsumer } from '../registry/show.ts';
+import {
+  CONSUMER,
+  type CONSUMER_KEY,
+  CONSUMER_UPDATE,
+  LISTED_CONSUMER,
+  showConsumer,
+  showKey,
+} from '../registry/show.ts';
 
 /** Routes for consumers; `consumer-keys.ts` has those for their keys. */
 // biome-ignore format: a table is read in columns
@@ -43,6 +51,14 @@ export const CONSUMER_ROUTES: readonly ApiRoute[] = [
   { method: 'DELETE', path: '/domains/{domain}/consumers/{consumerId}', ...REMOVES, ...remove() },
 ];
 
+/** The parameters of a list as their schema reads them. */
+interface ListQuery {
+  readonly limit?: number;
+  readonly cursor?: number;
+  readonly username?: string;
+  readonly include?: 'keys';
+}
+
 /** `GET …/consumers/`: page by page, by id; `username` finds one. */
 function list(): Operation {
   return operation({
@@ -51,35 +67,45 @@ function list(): Operation {
       limit: queryNumber(1, MAX_PAGE).describe(`consumers, at most; without it ${USUAL_PAGE}`),
       cursor: queryNumber(0, Number.MAX_SAFE_INTEGER).describe('from `Link` of the page before'),
       username: z.string().optional().describe('the consumer of this username alone'),
+      include: z
+        .enum(['keys'])
+        .optional()
+        .describe('`keys`: each consumer has its keys')
+        .meta({ examples: ['keys'] }),
     }),
-    response: z.array(CONSUMER),
+    response: z.array(LISTED_CONSUMER),
     async handle({ domain, query, read: readAll }) {
-      const {
-        limit = USUAL_PAGE,
-        cursor = 0,
-        username,
-      } = query as Readonly<{
-        limit?: number;
-        cursor?: number;
-        username?: string;
-      }>;
+      const { limit = USUAL_PAGE, cursor = 0, username, include } = query as ListQuery;
       return readAll(async (tx) => {
+        const shown = (rows: readonly ConsumerRow[]) =>
+          include === undefined ? rows.map(showConsumer) : showWithKeys(tx, rows);
         if (username !== undefined) {
           const row = await tx.consumers.byUsername(domain.id, username);
-          return { body: row === null ? [] : [showConsumer(row)] };
+          return { body: row === null ? [] : await shown([row]) };
         }
         const found = await tx.consumers.page(domain.id, { after: cursor, limit: limit + 1 });
-        const shown = found.slice(0, limit);
+        const rows = found.slice(0, limit);
         const next = {
           path: `/domains/${domain.name}/consumers/`,
-          query: { limit, cursor: shown.at(-1)?.id },
+          query: { limit, cursor: rows.at(-1)?.id, include },
         };
         const link = found.length > limit ? nextPage(next) : {};
         const total = await tx.consumers.count(domain.id);
-        return { body: shown.map(showConsumer), headers: { 'x-total-count': String(total), ...link } };
+        return { body: await shown(rows), headers: { 'x-total-count': String(total), ...link } };
       });
     },
   });
+}
+
+/** Consumers in the form of a list with their keys. */
+async function showWithKeys(
+  tx: Pick<ReadTransaction, 'consumerKeys'>,
+  rows: readonly ConsumerRow[],
+): Promise<readonly z.output<typeof LISTED_CONSUMER>[]> {
+  const keys = new Map<number, z.output<typeof CONSUMER_KEY>[]>(rows.map(({ id }) => [id, []]));
+  for (const key of await tx.consumerKeys.ofConsumers([...keys.keys()]))
+    keys.get(key.consumer_id)!.push(showKey(key));
+  return rows.map((row) => ({ ...showConsumer(row), keys: keys.get(row.id)! }));
 }
 
 function read(): Operation {

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { lockDomain } from '../database/lock-domain.ts';
 import {
+  idsIn,
   int,
   type ListedColumns,
   listed,
@@ -152,22 +153,35 @@ const key = statement((builder, p: { consumer_id: number; id: number }) =>
     .where('id', '=', p.id),
 );
 
-const unrevoked = statement((builder, p: { domain_id: number }) =>
+const keysOfMany = statement((builder, p: { consumer_ids: string }, flavour) =>
+  builder
+    .selectFrom('consumer_keys')
+    .selectAll()
+    .where('consumer_id', 'in', idsIn(p.consumer_ids, flavour))
+    .orderBy('consumer_id')
+    .orderBy('id'),
+);
+
+/** Keys that are in force come before those that have expired, whatever the time is. */
+const unrevoked = statement((builder, p: { domain_id: number; limit: number }) =>
   builder
     .selectFrom('consumer_keys')
     .selectAll()
     .where('domain_id', '=', p.domain_id)
     .where('revoked_at', 'is', null)
-    .orderBy('consumer_id')
-    .orderBy('id'),
+    .orderBy(sql`case when expires_at is null then 0 else 1 end`)
+    .orderBy('expires_at', 'desc')
+    .orderBy('id')
+    .limit(int(p.limit)),
 );
 
-const countUnrevoked = statement((builder, p: { domain_id: number }) =>
+const countInForce = statement((builder, p: { domain_id: number; now: number }) =>
   builder
     .selectFrom('consumer_keys')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('domain_id', '=', p.domain_id)
-    .where('revoked_at', 'is', null),
+    .where('revoked_at', 'is', null)
+    .where(({ eb }) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.now)])),
 );
 
 const keyByDigest = statement((builder, p: { domain_id: number; sha256: string }) =>
@@ -324,15 +338,18 @@ export function consumerKeyReads(session: Session) {
     /** A revoked one, too. */
     byDigest: (domainId: number, sha256: string): Promise<ConsumerKeyRow | null> =>
       one(session, keyByDigest, { domain_id: domainId, sha256 }),
-    /** All of a domain but revoked ones, by consumer and id. */
-    async ofDomain(domainId: number): Promise<readonly ConsumerKeyRow[]> {
+    /** Those of these consumers, revoked ones included, by consumer and id. */
+    ofConsumers: (consumerIds: readonly number[]): Promise<readonly ConsumerKeyRow[]> =>
+      keysOfMany(session, { consumer_ids: JSON.stringify(consumerIds) }),
+    /** At most so many of a domain that are not revoked, those that expire last; expired ones are the last of them. */
+    async ofDomain(domainId: number, limit: number): Promise<readonly ConsumerKeyRow[]> {
       await lockDomain(session, domainId);
-      return unrevoked(session, { domain_id: domainId });
+      return unrevoked(session, { domain_id: domainId, limit });
     },
-    /** How many `ofDomain` has. */
-    async count(domainId: number): Promise<number> {
+    /** How many of a domain are neither revoked nor expired at a time, in milliseconds since the epoch. */
+    async countInForce(domainId: number, now: number): Promise<number> {
       await lockDomain(session, domainId);
-      return (await one(session, countUnrevoked, { domain_id: domainId }))!.count;
+      return (await one(session, countInForce, { domain_id: domainId, now }))!.count;
     },
   };
 }
