@@ -9,7 +9,7 @@ import {
   type TopLists,
   type TrafficCounts,
 } from '../../src/engine/counts/counts.ts';
-import { sealCounts, sealTops } from '../../src/engine/counts/layout.ts';
+import { sealBatch, sealCounts, sealTops } from '../../src/engine/counts/layout.ts';
 import { countRequest, countTops } from '../../src/engine/counts/request-counter.ts';
 import type { Action, Decision, Effect, Match } from '../../src/engine/evaluator/decision.ts';
 
@@ -118,6 +118,15 @@ function countMinutes(requests: readonly SentRequest[]): readonly CountedMinute[
     countTops(there.tops, counted);
   }
   return [...minutes.values()];
+}
+
+/** Requests of one domain as a node sends them, not compressed. */
+export function batchOfRequests(batch: number, domain: string, requests: readonly SentRequest[]): Uint8Array {
+  const entries = countMinutes(requests).map(({ minute, counts, tops }) => ({
+    ...{ domain, minute: minute * MINUTE_MS },
+    ...{ counts: sealCounts(counts), tops: sealTops(tops) },
+  }));
+  return sealBatch({ batch, entries });
 }
 
 let batches = 0;

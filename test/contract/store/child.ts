@@ -1,7 +1,10 @@
 /** A process of its own that works on a store folder, made to be killed: bundled by the tests, run by plain Node. */
 import { writeSync } from 'node:fs';
 import { openSqlite } from '../../../src/control/store/database/sqlite/open.ts';
+import { checkBatch, type ReceivedBatch } from '../../../src/control/traffic/check-batch.ts';
+import { takeBatch } from '../../../src/control/traffic/take-batch.ts';
 import { auditEntry, newRule, outboxRow, publication } from '../../support/sample-rows.ts';
+import { batchOfRequests } from '../../support/traffic-requests.ts';
 
 const [, , folder, command, ...rest] = process.argv;
 
@@ -45,6 +48,26 @@ async function writeForever(domainId: number, from: number, abreast: number): Pr
     }
   };
   await Promise.all(Array.from({ length: abreast }, loop));
+}
+
+/** Takes the batches of a node one after the other, as its reports bring them; each has one admitted request of each consumer. */
+async function takeBatches(domainId: number, from: number, consumers: number): Promise<void> {
+  const store = await openSqlite({ folder: folder!, role: 'server' });
+  const domain = (await store.latest.domains.get(domainId))!;
+  const [node] = await store.latest.nodes.list();
+  const gateway = { gateway: 1, operation: '', key: null, isAdmitted: true };
+  const thread = { check: async (sent: ReceivedBatch) => checkBatch(sent) };
+  say('open');
+  for (let number = from; ; number++) {
+    const now = Date.now();
+    const requests = Array.from({ length: consumers }, (_, at) => ({
+      at: now,
+      gateway: { ...gateway, consumer: `consumer-${at}` },
+    }));
+    const octets = batchOfRequests(number, domain.name, requests);
+    const taken = await takeBatch({ store, thread }, node!, { octets, isGzip: false, now });
+    say(`${taken.isRepeated ? 'repeated' : 'ok'} ${number}`);
+  }
 }
 
 /** Writes until a fault, says its code, waits for a line on stdin, and says whether writing works again. */
@@ -96,5 +119,6 @@ async function tryToOpen(role: 'server' | 'tool'): Promise<void> {
 }
 
 if (command === 'write') await writeForever(Number(rest[0]), Number(rest[1]), Number(rest[2]));
+else if (command === 'batches') await takeBatches(Number(rest[0]), Number(rest[1]), Number(rest[2]));
 else if (command === 'fill') await writeUntilFull(Number(rest[0]));
 else await tryToOpen(command === 'server' ? 'server' : 'tool');

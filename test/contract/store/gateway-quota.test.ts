@@ -60,13 +60,16 @@ describe.each(kinds)('$name', (kind) => {
     [99, ['quota.near 99 of 100']],
     [100, ['quota.reached 100 of 100']],
     [101, ['quota.reached 101 of 100']],
-  ])('%i percent of a gateway quota: notices %j once, and the domain is served', async (requests, noticed) => {
-    await send(requests);
-    expect(await poll()).toEqual([]);
-    expect(await poll()).toEqual([]);
-    expect(await notices()).toEqual(noticed);
-    expect((await store.latest.domains.get(domain.id))!.suspended).toBe(false);
-  });
+  ])(
+    '%i percent of a gateway quota: notices %j once, and the domain is served',
+    async (requests, noticed) => {
+      await send(requests);
+      expect(await poll()).toEqual([]);
+      expect(await poll()).toEqual([]);
+      expect(await notices()).toEqual(noticed);
+      expect((await store.latest.domains.get(domain.id))!.suspended).toBe(false);
+    },
+  );
 
   test('each level is notified of once while requests grow', async () => {
     for (const more of [79, 1, 10, 9, 1, 50]) {
