@@ -58,6 +58,39 @@ describe.each(testDatabases())('use of gateways on $kind', (database) => {
   });
   afterAll(() => api.close());
 
+  test('each role reads use and discovered operations, editors alone delete a document, and strangers find nothing', async () => {
+    const gateway = `/gateways/${gateways[0]}`;
+    const reads = [
+      `${gateway}/usage`,
+      `${gateway}/operations/usage`,
+      `${gateway}/operations/discovered`,
+      `/consumers/${consumers['acme']}/usage`,
+      '/consumers/?include=keys',
+    ];
+    const people = {
+      viewer: await subject.member('usage-viewer', 'viewer'),
+      editor: await subject.member('usage-editor', 'editor'),
+      admin: await subject.member('usage-admin', 'admin'),
+      stranger: await api.person(`usage-stranger-${database.kind}`),
+    };
+    // 404 of a gateway without a document is not that of a hidden one.
+    const NO_DOCUMENT = 'the gateway has no OpenAPI document';
+    const outcomes: Record<string, readonly [readonly number[], boolean]> = {};
+    for (const [role, person] of Object.entries(people)) {
+      const statuses: number[] = [];
+      for (const path of reads) statuses.push((await person.call('GET', subject.at(path))).status);
+      const removed = await person.call('DELETE', subject.at(`${gateway}/schema`));
+      expect(removed.status).toBe(404);
+      outcomes[role] = [[...new Set(statuses)], removed.body.error === NO_DOCUMENT];
+    }
+    expect(outcomes).toEqual({
+      viewer: [[200], false],
+      editor: [[200], true],
+      admin: [[200], true],
+      stranger: [[404], false],
+    });
+  });
+
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
   async function good(path: string): Promise<any> {
     const answer = await subject.ask('GET', path);

@@ -18,7 +18,7 @@ export type JsonValue =
 /** Maximum nesting depth of objects and lists: as of other bodies that the edge reads, and the recursion of a schema ends there. */
 export const MAX_VALUE_DEPTH = 32;
 
-/** A value, or why the octets have no value. */
+/** A value, or why the text is no JSON. */
 export type JsonReading =
   | { readonly ok: true; readonly value: JsonValue }
   | {

@@ -43,7 +43,7 @@ export const KEY_USAGE = { digitalSignature: 0x80, keyCertSign: 0x04 } as const;
 /** `clientAuth` (RFC 5280 §4.2.1.12). */
 export const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 
-/** The octets of a Base64 text (RFC 4648 §4) without line breaks; `null`: it is none. */
+/** The octets of a Base64 text (RFC 4648 §4) without line breaks; `null`: it is no Base64. */
 export function octetsOfBase64(text: string): Uint8Array | null {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return null;
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

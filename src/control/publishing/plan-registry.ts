@@ -49,7 +49,7 @@ export interface FetchedKeys {
   readonly failures: number;
   readonly etag?: string;
   readonly last_modified?: string;
-  /** Why the last fetch failed; absent: it did not, or there was none. */
+  /** Why the last fetch failed; absent: it succeeded, or no fetch has ended yet. */
   readonly error?: { readonly reason: string; readonly at: number };
   /** The people of the domain were notified of these failures. */
   readonly noticed?: true;

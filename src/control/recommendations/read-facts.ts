@@ -119,7 +119,7 @@ export function toFacts(
     certificates,
     keys,
     consumerKeys,
-    // Proofs, and what concerns consumers, are left to the analysis: a page of recommendations is computed anew each time.
+    // PERF: each request computes its page of recommendations, so proofs and findings about consumers are those of the analysis alone.
     findings: lintRuleSet(ruleSet, undefined, { proofs: false, partial: true }),
     month: days === null ? null : countedPeriod(days, daysBefore(now, UNUSED_DAYS)),
     week: days === null ? null : countedPeriod(days, daysBefore(now, DRY_RUN_DAYS)),

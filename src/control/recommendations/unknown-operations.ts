@@ -1,5 +1,5 @@
 /**
- * Operations of gateways that traffic shows and that the gateway does not have. In: stored gateways, and the top list of unknownOperations
+ * Operations of gateways that traffic shows and that the gateway does not have. In: stored gateways, and the top list of unknown
  * operations of the last seven days. Out: a recommendation for each gateway with such operations. Few requests are no reason: what a
  * scanner finds once, or one visitor mistypes, is no operation.
  */

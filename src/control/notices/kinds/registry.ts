@@ -77,7 +77,7 @@ const failed = kind({
     host: z.string().describe('the host of its `jwks_url`'),
     reason: z.string().describe('why the last fetch failed'),
     failures: z.int().describe('fetches in a row that failed'),
-    fetched_at: z.iso.datetime().nullable().describe('the last good fetch; `null`: there was none'),
+    fetched_at: z.iso.datetime().nullable().describe('the last good fetch; `null`: no fetch succeeded'),
     key_count: z.int().describe('keys that stay in force'),
   }),
   letter: (data, { domain }) => ({
@@ -93,7 +93,7 @@ const failed = kind({
       { label: 'Failed fetches', value: data.failures.toLocaleString('en-GB') },
       {
         label: 'Last good fetch',
-        value: data.fetched_at === null ? 'there was none' : timeWords(data.fetched_at),
+        value: data.fetched_at === null ? 'never' : timeWords(data.fetched_at),
       },
       { label: 'Keys in force', value: data.key_count.toLocaleString('en-GB') },
     ],
