@@ -35,6 +35,7 @@ import { DEFAULT_DAYS } from '../control/logs/limits.ts';
 import { openClearance } from '../control/publishing/clearance.ts';
 import { createFeed } from '../control/publishing/feed.ts';
 import { createPublisher, type Publisher } from '../control/publishing/publisher.ts';
+import { createRecentOctets } from '../control/publishing/recent-octets.ts';
 import { createRepublisher, type Republisher } from '../control/publishing/republisher.ts';
 import { openSigner } from '../control/publishing/signer.ts';
 import type { QuotaWatch } from '../control/registry/quota-watch.ts';
@@ -157,7 +158,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(spans === null ? {} : { spans }),
     nodes: {
       ...{ store, feed, signer, log, clock, secretsKey: options.secretsKey ?? null },
-      traffic: traffic.thread,
+      ...{ octets: createRecentOctets(), traffic: traffic.thread },
       onReportRefused: metrics.reportRefused,
       ...(logs === null ? {} : { logs: logs.intake }),
     },

@@ -17,6 +17,7 @@ import type { DomainLookups } from '../../src/control/domains/requests.ts';
 import type { LogIntake } from '../../src/control/logs/take-batch.ts';
 import { openClearance } from '../../src/control/publishing/clearance.ts';
 import { createFeed } from '../../src/control/publishing/feed.ts';
+import { createRecentOctets } from '../../src/control/publishing/recent-octets.ts';
 import { openSigner } from '../../src/control/publishing/signer.ts';
 import { openStore } from '../../src/control/store/database/open.ts';
 import type { Store } from '../../src/control/store/store.ts';
@@ -149,7 +150,8 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     { to: 'store', days: 7 },
     { store, log: own, onAppended: () => undefined, onFailed: () => undefined },
   )!;
-  const nodes = { store, feed, signer, log: own, clock, traffic, logs: logs.intake, secretsKey };
+  const octets = createRecentOctets();
+  const nodes = { store, feed, signer, octets, log: own, clock, traffic, logs: logs.intake, secretsKey };
   const app = await createApi({
     services: { ...services, logs: logs.search! },
     pages: [addReference, addPanel],

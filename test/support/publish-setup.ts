@@ -14,6 +14,7 @@ import { openClearance } from '../../src/control/publishing/clearance.ts';
 import { createFeed, type Feed } from '../../src/control/publishing/feed.ts';
 import { createNode } from '../../src/control/publishing/nodes.ts';
 import { createPublisher, type Publisher } from '../../src/control/publishing/publisher.ts';
+import { createRecentOctets } from '../../src/control/publishing/recent-octets.ts';
 import { openSigner, type Signer } from '../../src/control/publishing/signer.ts';
 import { openStore } from '../../src/control/store/database/open.ts';
 import type { Store } from '../../src/control/store/store.ts';
@@ -85,7 +86,10 @@ export async function openHouse({
       ...(logs.search === null ? {} : { logs: logs.search }),
     },
     log,
-    nodes: { store, feed, signer, log, clock: Date.now, traffic, logs: logs.intake },
+    nodes: {
+      ...{ store, feed, signer, log, clock: Date.now, traffic },
+      ...{ octets: createRecentOctets(), logs: logs.intake },
+    },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

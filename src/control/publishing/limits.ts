@@ -34,6 +34,11 @@ export const MAX_PAGE_CHALLENGES = 262_144;
  * many plans as name one changed list, it is read once.
  */
 export const MAX_OPEN_LIST_OCTETS = 67_108_864;
+/**
+ * Maximum size, in octets, of plans, lists and registries that a server caches for the nodes that fetch them: some of the largest, or
+ * thousands of ordinary ones.
+ */
+export const MAX_RECENT_OCTETS = 67_108_864;
 /** Lists whose last seals are remembered: more than are sealed while a publication reads its domain. */
 export const RECENT_SEALS = 100;
 /** Entries up to which a list is sealed at once, which takes some 10 ms; a larger one is sealed in the thread. */

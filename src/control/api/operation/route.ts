@@ -41,6 +41,7 @@ import type { LogIntake } from '../../logs/take-batch.ts';
 import type { Outlets } from '../../notices/outlets.ts';
 import type { Feed } from '../../publishing/feed.ts';
 import type { PublisherLog } from '../../publishing/log.ts';
+import type { RecentOctets } from '../../publishing/recent-octets.ts';
 import type { Signer } from '../../publishing/signer.ts';
 import type { ReachedDomain } from '../../store/repositories/list-uses.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../../store/store.ts';
@@ -307,6 +308,8 @@ export interface NodeRouteServices {
   readonly store: Store;
   readonly feed: Feed;
   readonly signer: Pick<Signer, 'signSelf' | 'signPurges'>;
+  /** What nodes have fetched last. */
+  readonly octets: RecentOctets;
   readonly log: PublisherLog;
   /** The secrets keys, which private keys of certificates are encrypted with; `null`: the server has none. */
   readonly secretsKey?: KeyRing | null;

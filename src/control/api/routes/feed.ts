@@ -127,10 +127,10 @@ const OCTETS_OF_DIGEST = {
 export const plan = nodeOperation({
   summary: 'Fetch a sealed plan',
   ...OCTETS_OF_DIGEST,
-  serve: ({ store: { latest } }, call) =>
+  serve: ({ store: { latest }, octets }, call) =>
     sendOctets(call, {
       groupsWith: latest.plans.groupsWith,
-      find: (digest) => findBlob(latest, digest),
+      find: (digest) => octets.find(digest, () => findBlob(latest, digest)),
     }),
 });
 
@@ -138,10 +138,10 @@ export const plan = nodeOperation({
 export const list = nodeOperation({
   summary: 'Fetch a sealed list that a plan names',
   ...OCTETS_OF_DIGEST,
-  serve: ({ store: { latest } }, call) =>
+  serve: ({ store: { latest }, octets }, call) =>
     sendOctets(call, {
       groupsWith: latest.plans.groupsWithList,
-      find: (digest) => findListBlob(latest, digest),
+      find: (digest) => octets.find(digest, () => findListBlob(latest, digest)),
     }),
 });
 
