@@ -7617,6 +7617,41 @@ export interface components {
                 readonly at: string;
             } | null;
         };
+        readonly ListedConsumer: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @description name of the consumer, in logs and towards the origin */
+            readonly username: string;
+            /** @description what tokens name the consumer by in `consumer_claim`; null: the username */
+            readonly custom_id: string | null;
+            /** @description group of the consumer; a note for people and reports */
+            readonly group: string | null;
+            /** @description labels of the consumer; notes for people and reports */
+            readonly labels: readonly string[];
+            /** @description `false`: requests of the consumer are answered 403 */
+            readonly enabled: boolean;
+            /** @description name of the usage plan of the consumer; null: `default_plan` of the gateway */
+            readonly usage_plan: string | null;
+            /** @description ids and tags of the operations that the consumer may call; empty: all */
+            readonly acl: readonly string[];
+            /** @description scopes that the consumer has with any credential, beside those of its token */
+            readonly scopes: readonly string[];
+            /** @description values by name; notes for people and programs of the customer */
+            readonly metadata: {
+                readonly [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description time from which on no credential of the consumer is valid (RFC 3339); null: never
+             */
+            readonly expires_at: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+            /** @description all keys of the consumer, revoked ones included, by id; only under `include=keys` */
+            readonly keys?: readonly components["schemas"]["ConsumerKey"][];
+        };
         readonly LogCounted: {
             /** @constant */
             readonly format: "edgeplan.counted/v1";
@@ -20410,6 +20445,11 @@ export interface operations {
                 readonly cursor?: number;
                 /** @description the consumer of this username alone */
                 readonly username?: string;
+                /**
+                 * @description `keys`: each consumer has its keys
+                 * @example keys
+                 */
+                readonly include?: "keys";
             };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
@@ -20429,7 +20469,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": readonly components["schemas"]["Consumer"][];
+                    readonly "application/json": readonly components["schemas"]["ListedConsumer"][];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];
