@@ -1,6 +1,6 @@
 /**
  * Bodies that show what two operations accept differently: values made of the schema that should accept them, each beside neighbours
- * that differ in one place. In: a schema. Out: JSON values, most of them valid; whoever asks compares them with both schemas.
+ * that differ in one place. In: a schema. Out: JSON values, most of them valid; the caller compares them with both schemas.
  */
 import { isObject } from '../../base/text/json-object.ts';
 

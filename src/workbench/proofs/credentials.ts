@@ -164,7 +164,7 @@ function hasKinds(gateway: GatewayRule, verified: Credentials['verified']): bool
 }
 
 /** Credentials of the consumers that a gateway distinguishes, with no scopes of tokens. */
-export type IssuedTo = readonly { readonly consumer: Consumer; readonly issued: IssuedCredentials }[];
+type IssuedTo = readonly { readonly consumer: Consumer; readonly issued: IssuedCredentials }[];
 
 /**
  * Credentials of each consumer that a gateway or those of another domain distinguish. Consumers that nothing distinguishes have

@@ -22,7 +22,7 @@ export function bodyTaker({ validation }: GatewayRule, operation: GatewayOperati
   return { validation: validationOf(validation, operation?.validation), operation };
 }
 
-/** A body to try; one without text is none. */
+/** A body to try; without text the request has no body. */
 export interface SampleBody {
   /** `null`: the request has none. */
   readonly type: string | null;
@@ -30,7 +30,7 @@ export interface SampleBody {
 }
 
 /** Bodies that one side may accept and the other refuse; `isProved`: no body is such a one. */
-export interface BodyQuestion {
+interface BodyQuestion {
   readonly isProved: boolean;
   readonly samples: readonly SampleBody[];
 }

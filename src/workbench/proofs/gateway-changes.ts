@@ -82,7 +82,7 @@ export interface AdmissionChange {
 }
 
 /** A body that is refused, with the places where it is not valid. */
-export interface RefusedBody extends SampleBody {
+interface RefusedBody extends SampleBody {
   readonly errors: readonly BodyError[];
 }
 

@@ -19,7 +19,7 @@ export interface RegisteredGateway {
 }
 
 /** What a gateway reads of credentials. */
-export interface Reading {
+interface Reading {
   /** Also one that is disabled; `null`: it finds no credentials, or refuses them. */
   readonly consumer: Consumer | null;
   readonly verified: readonly CredentialKind[];

@@ -4,24 +4,20 @@
  */
 import type { GatewayRule, Registry, UsagePlan } from '../../rules/model/types.ts';
 
-/** Whether a limit admits more or less than before; `other`: more at one time and less at another. */
-export const LIMIT_CHANGES = ['looser', 'stricter', 'other'] as const;
-/** One of LIMIT_CHANGES. */
-export type LimitChangeKind = (typeof LIMIT_CHANGES)[number];
-
 /** A limit that differs. */
 export interface LimitChange {
   /** `usage plan \`gold\``, `operation \`GET /v1/orders\``. */
   readonly of: string;
   readonly limit: 'throttle' | 'quota' | 'usage plan';
-  readonly change: LimitChangeKind;
+  /** Whether it admits more or less than before; `other`: it may be more at one time and less at another. */
+  readonly change: 'looser' | 'stricter' | 'other';
   /** In words; `null`: none. */
   readonly was: string | null;
   readonly now: string | null;
 }
 
 /** The objects of one side that limits are of. */
-export interface LimitedSide {
+interface LimitedSide {
   readonly registry: Registry;
   readonly gateways: readonly GatewayRule[];
 }
