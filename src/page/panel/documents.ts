@@ -98,15 +98,20 @@ function ruleSetOf(document: RuleSetDocument | null): RuleSet | null {
 /** One field of a form over the API. */
 export interface FormField {
   readonly name: string;
-  /** The control; `choice`: a boolean that may be absent; `objects`: a list of objects; `map`: texts by key. */
+  /**
+   * The control; `choice`: a boolean that may be absent; `scalar`: a text, a number or a boolean; `nullable`: an object or null;
+   * `objects`: a list of objects; `map`: values by key.
+   */
   readonly kind:
     | 'boolean'
     | 'choice'
     | 'integer'
     | 'text'
+    | 'scalar'
     | 'texts'
     | 'integers'
     | 'object'
+    | 'nullable'
     | 'objects'
     | 'map';
   /** The fields of the object, or of each object of the list; of a map `key` and `value`; empty for other kinds. */
@@ -143,4 +148,9 @@ export interface FormSection {
 export interface FieldDocument {
   readonly rules: Readonly<Record<RuleType, FormSection>>;
   readonly record: FormSection;
+  readonly consumer: FormSection;
+  /** A key of a consumer that the server makes. */
+  readonly consumer_key: FormSection;
+  readonly usage_plan: FormSection;
+  readonly token_issuer: FormSection;
 }

@@ -45,7 +45,7 @@ function openFiles(): ReadonlyMap<string, OpenFile> {
   return new Map([...files, ['fields.json', fields]]);
 }
 
-// The fields of rules and records as the page's forms draw them. In: the field reference, which is made from the forms that the API
+// The fields of rules, records and what gateways refer to, as the page's forms draw them. In: the field reference, which is made from the forms that the API
 // reads. Out: JSON for the browser.
 
 /** Fields of the reference that a file has and the API has not, or that another field replaces. */
@@ -60,7 +60,11 @@ const NOT_IN_FORMS: ReadonlySet<string> = new Set([
 /** Fields of a path filter, which not every type has. */
 const PATH_FIELD = /^path_(?:match_type|includes|excludes)$/;
 /** What is between the name of a field in the reference and the names of its inner fields. */
-const INNER_STEPS: Partial<Readonly<Record<FormField['kind'], string>>> = { object: '.', objects: '[].' };
+const INNER_STEPS: Partial<Readonly<Record<FormField['kind'], string>>> = {
+  object: '.',
+  nullable: '.',
+  objects: '[].',
+};
 
 /** The fields of each type's form and of a record's. */
 export function fieldDocument(): FieldDocument {
@@ -76,11 +80,21 @@ export function fieldDocument(): FieldDocument {
     const shared = common.filter(({ name }) => kind === 'path' || !PATH_FIELD.test(name));
     return [type, { summary, fields: formFields(fields), common: formFields(shared) }];
   });
-  const { summary, fields } = sections.get('record')!;
-  const own = fields.filter(({ name }) => name !== 'id');
+  const form = (name: string, without: readonly string[] = []): FormSection => {
+    const { summary, fields } = sections.get(name)!;
+    return { summary, fields: formFields(fields.filter((one) => !without.includes(one.name))), common: [] };
+  };
+  const consumer = form('consumer');
+  const isKeys = ({ name }: FormField): boolean => name === 'keys';
+  // The API makes the text of a key and its hash.
+  const key = consumer.fields.find(isKeys)!.fields.filter(({ name }) => name !== 'sha256');
   return {
     rules: Object.fromEntries(rules) as FieldDocument['rules'],
-    record: { summary, fields: formFields(own), common: [] },
+    record: form('record', ['id']),
+    consumer: { ...consumer, fields: consumer.fields.filter((one) => !isKeys(one)) },
+    consumer_key: { summary: 'What a consumer calls gateways with', fields: key, common: [] },
+    usage_plan: form('usage_plan'),
+    token_issuer: form('token_issuer'),
   };
 }
 
@@ -100,7 +114,7 @@ function formFields(entries: readonly FieldEntry[], above = ''): readonly FormFi
 function mapFields({ propertyNames, additionalProperties }: JsonSchema): readonly FormField[] {
   if (propertyNames === undefined) return [];
   const [keys, values] = [propertyNames, additionalProperties] as readonly JsonSchema[];
-  const pattern = keys!['pattern'] as string;
+  const pattern = (keys!['pattern'] ?? null) as string | null;
   return [
     { ...formField({ name: 'key', schema: keys!, required: true }), pattern },
     formField({ name: 'value', schema: values!, required: false }),
@@ -113,16 +127,17 @@ function formField({ name, schema, required }: FieldEntry): FormField {
   const items = simple['items'] as JsonSchema | undefined;
   const omitted = !required && simple === schema && schema['default'] === undefined;
   const kind = kindOf(simple, items);
+  const nullable = simple !== schema;
   const isChoice = kind === 'boolean' && omitted;
   const listed = (items ?? simple)['enum'] as readonly (string | number)[] | undefined;
   const options = isChoice ? ['', 'true', 'false'] : listed;
   return {
     name,
-    kind: isChoice ? 'choice' : kind,
+    kind: isChoice ? 'choice' : nullable && kind === 'object' ? 'nullable' : kind,
     omitted,
     fields: mapFields(simple),
     required,
-    nullable: simple !== schema,
+    nullable,
     description: (schema['description'] ?? '') as string,
     fallback: schema['default'] ?? null,
     example: ((schema['examples'] ?? []) as readonly unknown[])[0] ?? null,
@@ -134,15 +149,19 @@ function formField({ name, schema, required }: FieldEntry): FormField {
   };
 }
 
-/** The schema of the value where it is not null. */
+/** The schema of the value where it is not null; one of several types stays as it is. */
 function withoutNull(schema: JsonSchema): JsonSchema {
-  const choices = schema['anyOf'] as readonly JsonSchema[] | undefined;
-  return choices?.find(({ type }) => type !== 'null') ?? schema;
+  const choices = (schema['anyOf'] ?? []) as readonly JsonSchema[];
+  return choices.some(({ type }) => type === 'null') ? choices.find(({ type }) => type !== 'null')! : schema;
 }
 
 /** The control that fits a schema. */
-function kindOf({ type, propertyNames }: JsonSchema, items: JsonSchema | undefined): FormField['kind'] {
+function kindOf(
+  { type, propertyNames, anyOf }: JsonSchema,
+  items: JsonSchema | undefined,
+): FormField['kind'] {
   if (items === undefined) {
+    if (anyOf !== undefined) return 'scalar';
     if (type === 'object') return propertyNames === undefined ? 'object' : 'map';
     return type === 'boolean' || type === 'integer' ? type : 'text';
   }

@@ -12,7 +12,7 @@ export interface FormEntry {
   readonly texts: FormTexts;
 }
 
-/** What a field of a form has: text, whether it is checked, an object, or the entries of a list or a map. */
+/** What a field of a form has: text, whether it is checked, an object, or the entries of a list or a map; null is no entry. */
 export type FormText = string | boolean | FormEntry | readonly FormEntry[];
 
 /** The texts of an object by field. */
@@ -36,6 +36,9 @@ interface Place {
 /** A value, or what is wrong with its text. */
 type Read = { readonly value: unknown } | { readonly mistake: string };
 
+/** The text of a number or a boolean where a text is possible too; a text of this form is in quotes. */
+const LITERAL = /^(?:true|false|-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?)$/;
+
 /** The text of a value in its control. */
 function textOf(field: FormField, value: unknown): FormText {
   switch (field.kind) {
@@ -43,6 +46,10 @@ function textOf(field: FormField, value: unknown): FormText {
       return value === true;
     case 'object':
       return entryOf(field, (value ?? {}) as Plain);
+    case 'nullable':
+      return value == null ? [] : [entryOf(field, value as Plain)];
+    case 'scalar':
+      return typeof value === 'string' && LITERAL.test(value) ? `"${value}"` : String(value ?? '');
     case 'objects':
       return ((value ?? []) as readonly Plain[]).map((one) => entryOf(field, one));
     case 'map':
@@ -122,6 +129,7 @@ function readEntries(
   };
   if (!isList(entry)) return read(entry, above);
   const all = entry.map((one, index) => read(one, `${above}[${index}]`));
+  if (field.kind === 'nullable') return all[0] ?? null;
   if (field.required && all.length === 0) mistakes.set(above, 'is needed');
   if (field.kind === 'objects') return all;
   const keys = all.map(({ key }) => key);
@@ -159,13 +167,22 @@ function readField(field: FormField, text: string | boolean): Read {
     }
     case 'choice':
       return { value: text === '' ? undefined : text === 'true' };
+    case 'scalar':
+      return { value: readScalar(text) };
     default:
       return readText(field, text);
   }
 }
 
-function readText({ required, pattern, description }: FormField, text: string): Read {
+function readScalar(text: string): string | number | boolean {
+  if (LITERAL.test(text)) return JSON.parse(text) as number | boolean;
+  const quoted = /^"([^"]*)"$/.exec(text)?.[1];
+  return quoted !== undefined && LITERAL.test(quoted) ? quoted : text;
+}
+
+function readText({ required, nullable, pattern, description }: FormField, text: string): Read {
   if (required && text === '') return { mistake: 'is needed' };
+  if (nullable && text === '') return { value: null };
   return pattern === null || new RegExp(pattern).test(text)
     ? { value: text }
     : { mistake: `must be ${description}` };
@@ -213,8 +230,10 @@ function pathsOf(
     if (typeof text !== 'object') return [own];
     if (!isList(text)) return inner(text, own);
     const entries = text.flatMap((entry, index) => {
+      const form = `${own.form}[${index}]`;
+      if (field.kind === 'nullable') return inner(entry, { server: own.server, form });
       const step = field.kind === 'map' ? JSON.stringify(entry.texts['key']) : index;
-      return inner(entry, { server: `${own.server}[${step}]`, form: `${own.form}[${index}]` });
+      return inner(entry, { server: `${own.server}[${step}]`, form });
     });
     return [own, ...entries];
   });

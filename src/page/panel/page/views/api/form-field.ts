@@ -54,6 +54,10 @@ const LABELS: Readonly<Record<string, string>> = {
   query: 'Query parameters',
   user_agents: 'User-Agents',
   op: 'Comparison',
+  acl: 'Allowed operations',
+  keys: 'Public keys',
+  'metadata.key': 'Name',
+  'required_claims.key': 'Claim',
 };
 /** Words that are not written in lower case. */
 const SPELLED: Readonly<Record<string, string>> = {
@@ -65,12 +69,16 @@ const SPELLED: Readonly<Record<string, string>> = {
   lb: 'LB',
   id: 'ID',
   ids: 'IDs',
+  jwks: 'JWKS',
+  url: 'URL',
 };
 
 /** `path_includes` as people read it. @param within the field whose object it is in */
 function labelOfField(name: string, within = ''): string {
   const label = LABELS[`${within}.${name}`] ?? LABELS[name];
   if (label !== undefined) return label;
+  // Members of a JWK have no other names than those of RFC 7517.
+  if (within === 'keys') return name;
   const words = name.split('_').map((word) => SPELLED[word] ?? word);
   const [first = '', ...others] = words;
   return [first.slice(0, 1).toUpperCase() + first.slice(1), ...others].join(' ');
@@ -263,7 +271,9 @@ function legendOf({ name, fields }: FormField): VNode {
 function listField(props: AnyFieldProps): VNode {
   const { field, path, mistakes, change, disabled } = props;
   const entries = props.text as readonly FormEntry[];
+  const isNullable = field.kind === 'nullable';
   const one = labelOfField(field.name).replace(/s$/, '');
+  const nameOf = (index: number): string => (isNullable ? one : `${one} ${index + 1}`);
   const list = useRef<HTMLFieldSetElement>(null);
   /** The entry that gets the focus once it is drawn; its number past the last is the button below. */
   const next = useRef<number | null>(null);
@@ -280,12 +290,12 @@ function listField(props: AnyFieldProps): VNode {
   return html`<fieldset class="form-field entries" ref=${list} aria-describedby=${`of-${path}-note`}>${heading(props)}
     ${entries.map((entry, index) => {
       const at = `${path}[${index}]`;
-      return html`<fieldset class="entry" key=${index}><legend>${one} ${index + 1}</legend>
+      return html`<fieldset class="entry" key=${index}><legend>${nameOf(index)}</legend>
         ${innerFields({ ...props, text: entry, path: at, change: (text) => replace(index, text as FormEntry) }, field.name)}
-        <button type="button" class="quiet" aria-label=${`Remove ${one.toLowerCase()} ${index + 1}`} disabled=${disabled} onClick=${() => replace(index)}>Remove</button>
+        <button type="button" class="quiet" aria-label=${`Remove ${nameOf(index).toLowerCase()}`} disabled=${disabled} onClick=${() => replace(index)}>Remove</button>
         ${mistakeOf(mistakes.get(at), `of-${at}`)}</fieldset>`;
     })}
-    <div class="entries-end"><button type="button" class="quiet add" disabled=${disabled || entries.length === field.most}
+    <div class="entries-end"><button type="button" class="quiet add" disabled=${disabled || entries.length === (isNullable ? 1 : field.most)}
       onClick=${() => replace(entries.length, entryOf(field))}>Add ${one.toLowerCase()}</button>${legendOf(field)}</div>
   </fieldset>`;
 }

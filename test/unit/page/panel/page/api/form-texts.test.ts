@@ -11,7 +11,7 @@ import {
   textsOf,
 } from '../../../../../../src/page/panel/page/api/form-texts.ts';
 
-const { rules, record } = fieldDocument();
+const { rules, record, consumer, consumer_key, usage_plan, token_issuer } = fieldDocument();
 const pool = rules.origin_pool.fields;
 const pages = rules.error_page.fields;
 
@@ -101,6 +101,68 @@ describe('the fields of forms', () => {
     expect(fieldOf(pages, 'content')).toMatchObject({
       most: 201,
       fields: [{ name: 'key' }, { name: 'value' }],
+    });
+  });
+});
+
+describe('the forms of what gateways refer to', () => {
+  test('have the fields that the API takes, and none that files alone have', () => {
+    expect(consumer.fields.map(({ name }) => name)).not.toContain('keys');
+    expect(consumer_key.fields.map(({ name }) => name)).toEqual(['name', 'expires_at']);
+    const kinds = [...usage_plan.fields, ...token_issuer.fields].filter(({ fields }) => fields.length > 0);
+    expect(kinds.map(({ name, kind }) => `${name}: ${kind}`)).toEqual([
+      ...['throttle: nullable', 'quota: nullable'],
+      ...['keys: objects', 'sources: objects', 'required_claims: map'],
+    ]);
+    expect(fieldOf(token_issuer.fields, 'required_claims').fields.map(({ kind }) => kind)).toEqual([
+      'text',
+      'scalar',
+    ]);
+  });
+
+  test('an object that may be null is there with its entry, and null without', () => {
+    const throttle = fieldOf(usage_plan.fields, 'throttle');
+    const stored = { name: 'gold', throttle: null, quota: { limit: 5, period: 'day' } };
+    const added = read(usage_plan.fields, stored, () => ({
+      throttle: [typed(entryOf(throttle), { rate: '50' })],
+    }));
+    expect(added).toEqual({ values: { throttle: { rate: 50 } }, mistakes: {} });
+    const open = read(usage_plan.fields, stored, () => ({ throttle: [entryOf(throttle)] }));
+    expect(open.mistakes).toEqual({ 'throttle[0].rate': 'is needed' });
+    const removed = read(usage_plan.fields, stored, () => ({ quota: [] }));
+    expect(removed).toEqual({ values: { quota: null }, mistakes: {} });
+    const texts = { ...textsOf(usage_plan.fields, stored), throttle: [entryOf(throttle)] };
+    expect([
+      ...mistakesOf('throttle.rate: is too much; quota.limit: is low', usage_plan.fields, texts),
+    ]).toEqual([
+      ['throttle[0].rate', 'is too much'],
+      ['quota[0].limit', 'is low'],
+    ]);
+  });
+
+  test('an empty text that may be null is null', () => {
+    const stored = { username: 'acme', group: 'partners', expires_at: '2027-12-31T23:59:59Z' };
+    const { values } = read(consumer.fields, stored, () => ({ group: '', expires_at: '' }));
+    expect(values).toEqual({ group: null, expires_at: null });
+  });
+
+  test('a value of several types has the type that its text has, and quotes make it a text', () => {
+    const claims = fieldOf(token_issuer.fields, 'required_claims');
+    const stored = {
+      name: 'a',
+      issuer: 'b',
+      audiences: ['c'],
+      required_claims: { verified: true, level: '7' },
+    };
+    const entries = entriesOf(textsOf(token_issuer.fields, stored), 'required_claims');
+    expect(entries.map(({ texts }) => texts['value'])).toEqual(['true', '"7"']);
+    const added = ['3', 'x y', '"false"', '-1.5', '007'].map((value, index) =>
+      typed(entryOf(claims), { key: `c${index}`, value }),
+    );
+    const { values } = read(token_issuer.fields, stored, () => ({ required_claims: [...entries, ...added] }));
+    expect(values['required_claims']).toEqual({
+      ...{ verified: true, level: '7' },
+      ...{ c0: 3, c1: 'x y', c2: 'false', c3: -1.5, c4: '007' },
     });
   });
 });
