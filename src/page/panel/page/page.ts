@@ -14,7 +14,7 @@ import { html } from './views/parts.ts';
 /** The part of the state that a link has. */
 type Linked = Pick<
   PageState,
-  'form' | 'tab' | 'older' | 'rule' | 'enforced' | 'section' | 'domain' | 'revision'
+  'form' | 'tab' | 'older' | 'rule' | 'enforced' | 'section' | 'place' | 'domain' | 'revision'
 >;
 
 /** Milliseconds without a change before the address is written; browsers bound how often. */
@@ -22,7 +22,7 @@ const SETTLE_MS = 250;
 
 /** The fragment of a state, without `#`. */
 export function fragmentOf(state: Linked): string {
-  const { form, tab, older, rule, enforced, section, domain, revision } = state;
+  const { form, tab, older, rule, enforced, section, place, domain, revision } = state;
   const given = FIELDS.filter((name) => form[name] !== EMPTY_FORM[name]);
   const words = new URLSearchParams(given.map((name) => [name, form[name]]));
   if (tab !== 'trace') words.set('tab', tab);
@@ -30,6 +30,7 @@ export function fragmentOf(state: Linked): string {
   if (rule !== null) words.set('rule', rule);
   if (enforced) words.set('enforced', '1');
   if (section !== 'request') words.set('section', section);
+  if (place !== '') words.set('place', place);
   if (domain !== null) words.set('domain', domain);
   if (revision !== null) words.set('revision', String(revision));
   return words.toString();
@@ -47,6 +48,7 @@ function stateOfFragment(fragment: string): Linked {
     rule: words.get('rule'),
     enforced: words.get('enforced') === '1',
     section: SECTIONS.find((name) => name === words.get('section')) ?? 'request',
+    place: words.get('place') ?? '',
     domain: words.get('domain'),
     revision: /^[1-9]\d{0,14}$/.test(words.get('revision') ?? '') ? Number(words.get('revision')) : null,
   };

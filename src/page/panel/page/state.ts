@@ -11,7 +11,7 @@ export const TABS = ['trace', 'rules', 'json', 'curl', 'test'] as const;
 export type TabName = (typeof TABS)[number];
 
 /** The sections of the page over the API, in order. */
-export const SECTIONS = ['request', 'rules', 'draft', 'records', 'history', 'nodes'] as const;
+export const SECTIONS = ['request', 'rules', 'gateways', 'draft', 'records', 'history', 'nodes'] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
 /** The whole state. */
@@ -42,6 +42,8 @@ export interface PageState {
   readonly api: ApiState | null;
   /** The section that is shown over the API. */
   readonly section: SectionName;
+  /** What of the section is shown, such as `consumers/12`; empty: what it begins with. */
+  readonly place: string;
   /** The domain that was chosen over the API; `null`: none was. */
   readonly domain: string | null;
   /** The revision that was chosen; `null`: the newest. */
@@ -65,6 +67,7 @@ let state: PageState = {
   enforced: false,
   api: null,
   section: 'request',
+  place: '',
   domain: null,
   revision: null,
   fault: null,
@@ -83,6 +86,11 @@ export function setState(change: Partial<PageState>): void {
   const before = state;
   state = { ...state, ...change };
   for (const listener of listeners) listener(state, before);
+}
+
+/** Shows a section, or a place in it. */
+export function goTo(section: SectionName, place = ''): void {
+  setState({ section, place });
 }
 
 /** Replaces fields of the form. */

@@ -7,13 +7,13 @@ import type { components, paths } from '../../../../control/client/schema.ts';
 import type { FieldDocument, FindingDocument } from '../../documents.ts';
 
 /** The JSON of a path's 200. */
-type Got<Path extends keyof paths> = paths[Path] extends {
+export type Got<Path extends keyof paths> = paths[Path] extends {
   readonly get: { readonly responses: { 200: { content: { 'application/json': infer Body } } } };
 }
   ? Body
   : never;
 /** One entry of a list. */
-type EntryOf<List> = List extends readonly (infer One)[] ? One : never;
+export type EntryOf<List> = List extends readonly (infer One)[] ? One : never;
 
 export type DomainEntry = components['schemas']['DomainSummary'];
 export type DomainShown = components['schemas']['Domain'];

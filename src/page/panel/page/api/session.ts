@@ -84,7 +84,12 @@ export async function chooseDomain(name: string): Promise<void> {
   const sameDomain = getState().domain === name;
   setState({ api: { ...SIGNED_OUT, session, domains, fields }, domain: name });
   if (!sameDomain)
-    setState({ revision: null, older: null, form: { ...getState().form, url: `https://${name}/` } });
+    setState({
+      revision: null,
+      older: null,
+      place: '',
+      form: { ...getState().form, url: `https://${name}/` },
+    });
   try {
     const path = domainPath(name);
     const [{ body: domain }, revisions] = await Promise.all([

@@ -17,8 +17,8 @@ export interface Tagged<Value> {
 /** The sentence for a write that the server refused since its object has changed. */
 export const CHANGED = 'somebody else has changed it since this page read it';
 
-/** The name of the domain. */
-function domainName(): string {
+/** The name of the domain that is shown. @throws CallFault */
+export function domainName(): string {
   const { domain } = getApi();
   if (domain === null) throw new CallFault(409, 'no domain is chosen');
   return domain.name;
@@ -47,7 +47,7 @@ async function readShown<Value>(path: string, shown: unknown): Promise<Tagged<Va
   return now;
 }
 
-/** Sends a write and reads the domain again. @param done the sentence that is shown then. @throws CallFault */
+/** Sends a write, reads the domain again and returns the answer. @param done the sentence that is shown then. @throws CallFault */
 export async function commit(
   path: string,
   {
@@ -59,8 +59,11 @@ export async function commit(
     readonly ifMatch?: string;
     readonly done: string;
   },
-): Promise<void> {
-  const { headers } = await callJson(`${path}${path.includes('?') ? '&' : '?'}wait=published`, call);
+): Promise<unknown> {
+  const { body, headers } = await callJson<unknown>(
+    `${path}${path.includes('?') ? '&' : '?'}wait=published`,
+    call,
+  );
   const revision = headers.get('x-revision');
   const out = revision === null ? '' : ` Published as revision ${revision}.`;
   const waits = headers.has('x-draft') ? ' It waits in the draft.' : '';
@@ -68,6 +71,7 @@ export async function commit(
   // Once the page shows what was written: the next change is compared with that.
   setApi({ notice: { tone: 'good', text: `${done}${out}${waits}` } });
   void readMarks();
+  return body;
 }
 
 /** Publishes the draft whose tag the page has read, so that what was reviewed is what is published. */
@@ -104,12 +108,12 @@ let running: Promise<void> = Promise.resolve();
  * asked for meanwhile begins once the page shows the one before, which is no change by somebody else. Paths are of the domain at the
  * click: another may be shown by then.
  */
-function attempt(what: () => Promise<void>): Promise<void> {
+export function attempt(what: () => Promise<unknown>): Promise<void> {
   running = running.then(() => attemptNow(what));
   return running;
 }
 
-async function attemptNow(what: () => Promise<void>): Promise<void> {
+async function attemptNow(what: () => Promise<unknown>): Promise<void> {
   setApi({ notice: null });
   try {
     await what();

@@ -4,11 +4,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { shellWord } from '../../../../workbench/simulation/render-text.ts';
 import type { Answered } from '../engine.ts';
 import type { PlanEntry } from '../source.ts';
-import { type PageState, setForm, setState, TABS, type TabName } from '../state.ts';
+import { type PageState, setForm, setState, type TabName } from '../state.ts';
 import { decisionView } from './decision.ts';
 import { factsForm } from './facts-form.ts';
 import { html, idOfField, mistakesBox, typedIn } from './parts.ts';
 import { rulesView } from './rules.ts';
+import { tabs } from './tabs.ts';
 import { traceView } from './trace.ts';
 
 /** The page of a state. */
@@ -86,7 +87,7 @@ function addressBar({ state }: { readonly state: PageState }): VNode {
   </form>`;
 }
 
-// The tabs below the decision (WAI-ARIA APG, "Tabs"): arrow keys move among them.
+// The tabs below the decision.
 
 /** The title of each tab. */
 const TITLES: Readonly<Record<TabName, string>> = {
@@ -116,46 +117,17 @@ function panelOf(state: PageState, answer: Answered): VNode {
   }
 }
 
-/** The tab that a key moves the focus to; `null`: the key moves it nowhere. */
-function tabOfKey(key: string, tab: TabName): TabName | null {
-  const at = TABS.indexOf(tab);
-  const steps: Readonly<Record<string, number>> = {
-    ArrowRight: at + 1,
-    ArrowLeft: at - 1,
-    Home: 0,
-    End: TABS.length - 1,
-  };
-  const step = steps[key];
-  return step === undefined ? null : TABS[(step + TABS.length) % TABS.length]!;
-}
-
 /** Tabs and the content of the chosen one. */
 function tabsView({ state, answer }: { readonly state: PageState; readonly answer: Answered }): VNode {
-  const { tab } = state;
-  const press = (event: KeyboardEvent): void => {
-    const next = tabOfKey(event.key, tab);
-    if (next === null) return;
-    event.preventDefault();
-    setState({ tab: next });
-    document.getElementById(`tab-${next}`)?.focus();
-  };
   return html`<section class="result" aria-label="Reasons">
-    <div role="tablist" aria-label="Views of the result" onKeyDown=${press}>
-      ${TABS.map(
-        (
-          name,
-        ) => html`<button type="button" role="tab" id=${`tab-${name}`} key=${name} aria-selected=${name === tab} aria-controls="tab-panel"
-          tabindex=${name === tab ? 0 : -1} onClick=${() => setState({ tab: name })}>${TITLES[name]}</button>`,
-      )}
-    </div>
-    <div role="tabpanel" id="tab-panel" aria-labelledby=${`tab-${tab}`}>${panelOf(state, answer)}</div>
+    <${tabs} label="Views of the result" titles=${TITLES} chosen=${state.tab} choose=${(tab: TabName) => setState({ tab })}>${panelOf(state, answer)}<//>
   </section>`;
 }
 
 // Texts to take away: the trace as JSON, the request as command lines, the outcome as a test.
 
 /** A text with a button that copies it. */
-function copyable({ text, label }: { readonly text: string; readonly label: string }): VNode {
+export function copyable({ text, label }: { readonly text: string; readonly label: string }): VNode {
   const [copied, setCopied] = useState('');
   const copy = (): void => {
     navigator.clipboard.writeText(text).then(

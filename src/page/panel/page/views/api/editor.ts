@@ -1,5 +1,5 @@
 /**
- * The editor of a rule or a record: a form from the field reference, checked by the server as it is typed (`validate_only`), and saved
+ * The editor of a rule, a record or another object: a form from the field reference, checked by the server as it is typed (`validate_only`), and saved
  * against the version that was read.
  */
 import type { VNode } from 'preact';
@@ -32,7 +32,13 @@ export interface EditorProps {
   readonly editable: boolean;
   /** The sentence after it was saved. */
   readonly done: string;
+  /** The word of the button that saves. */
+  readonly word?: string;
+  /** Whether a new object may be saved as it is at first, with nothing typed. */
+  readonly mayBeEmpty?: boolean;
   readonly close: () => void;
+  /** Called with the answer of the save, in place of `close`. */
+  readonly saved?: (answer: unknown) => void;
 }
 
 type Plain = Readonly<Record<string, unknown>>;
@@ -125,7 +131,7 @@ interface EditorState {
 }
 
 function useEditor(props: EditorProps): EditorState {
-  const { path, isNew, groups, done, close } = props;
+  const { path, isNew, groups, done, close, saved = close, mayBeEmpty = false } = props;
   const [edited, setEdited] = useState<Edited | null>(null);
   const [busy, setBusy] = useState(false);
   const [conflict, setConflict] = useState(false);
@@ -133,7 +139,7 @@ function useEditor(props: EditorProps): EditorState {
   const fields = fieldsOf(groups);
   const refuse = (error: unknown): void => {
     if (error instanceof CallFault && error.status === 412) setConflict(true);
-    else if (error instanceof CallFault && error.status === 400)
+    else if (error instanceof CallFault && (error.status === 400 || error.status === 409))
       setSaid(mistakesOf(error.message, fields, edited?.texts ?? {}));
     else if (error instanceof CallFault && error.status === 404 && !isNew)
       setSaid(new Map([['', 'It was deleted since this page read it, so nothing is saved.']]));
@@ -170,12 +176,11 @@ function useEditor(props: EditorProps): EditorState {
     setConflict(false);
     endCheck();
     try {
-      if (isNew) await commit(path, { method: 'POST', body: values, done });
+      if (isNew) saved(await commit(path, { method: 'POST', body: values, done }));
       else {
         const { tag } = over ? await readTagged(path) : edited.read;
-        await commit(path, { method: 'PUT', body: values, ifMatch: tag, done });
+        saved(await commit(path, { method: 'PUT', body: values, ifMatch: tag, done }));
       }
-      close();
     } catch (error) {
       refuse(error);
     }
@@ -187,7 +192,7 @@ function useEditor(props: EditorProps): EditorState {
     conflict,
     values,
     mistakes: mistakes.size > 0 ? mistakes : said,
-    ready: Object.keys(values).length > 0 && mistakes.size === 0 && said.size === 0,
+    ready: (mayBeEmpty || Object.keys(values).length > 0) && mistakes.size === 0 && said.size === 0,
     change: (name, text) => {
       if (edited === null) return;
       // Entries have other numbers now than in the last refusal.
@@ -202,7 +207,14 @@ function useEditor(props: EditorProps): EditorState {
 
 /** The editor. */
 export function editor(props: EditorProps): VNode {
-  const { groups, options, editable, isNew, close } = props;
+  const {
+    groups,
+    options,
+    editable,
+    isNew,
+    close,
+    word = isNew ? 'Add and publish' : 'Save and publish',
+  } = props;
   const { edited, busy, conflict, mistakes, ready, change, save, reload } = useEditor(props);
   if (edited === null) return html`<p class="note">${mistakes.get('') ?? 'Loading…'}</p>`;
   const submit = (event: Event): void => {
@@ -227,7 +239,7 @@ export function editor(props: EditorProps): VNode {
       <p class="refused" role="alert">${mistakes.get('')}</p>
       <div class="dialog-end">
         <button type="button" class="quiet" onClick=${close}>${editable ? 'Cancel' : 'Close'}</button>
-        ${editable && html`<button type="submit" class="primary" disabled=${!ready || busy}>${busy ? 'Publishing…' : isNew ? 'Add and publish' : 'Save and publish'}</button>`}
+        ${editable && html`<button type="submit" class="primary" disabled=${!ready || busy}>${busy ? 'Publishing…' : word}</button>`}
       </div>
     </div>
   </form>`;

@@ -10,7 +10,7 @@ import { type HitsShown, type RuleShown, rulesPath } from '../../api/documents.t
 import type { FormTexts } from '../../api/form-texts.ts';
 import { getApi, may } from '../../api/state.ts';
 import { deleteRule, reorderRules, ruleName, rulePath, switchMode, toggleRule } from '../../api/writes.ts';
-import { findingsByRule, type PageState, setState } from '../../state.ts';
+import { findingsByRule, goTo, type PageState } from '../../state.ts';
 import { findingLine, html, marks, typedIn } from '../parts.ts';
 import { filtersOf } from '../rules.ts';
 import { editor, type FieldGroup } from './editor.ts';
@@ -39,7 +39,7 @@ function requestLine({ answer, form }: PageState): VNode | null {
   const { action, status, by } = answer.document.decision;
   const what = `${action}${status === null ? '' : ` ${status}`}${by === null ? '' : ` by ${by.type} #${by.id}`}`;
   return html`<p class="request-line"><span>Marks are of this request:</span> <code>${form.method} ${form.url}</code> <b>${what}</b>
-    <button type="button" class="link" onClick=${() => setState({ section: 'request' })}>Change it</button></p>`;
+    <button type="button" class="link" onClick=${() => goTo('request')}>Change it</button></p>`;
 }
 
 /** What became of each rule in the request, by `<type>/<id>`. */
@@ -138,7 +138,7 @@ function recordOptions(): Readonly<Record<string, readonly Option[]>> {
 }
 
 /** A rule. */
-function ruleDialog({ rule, close }: { readonly rule: RuleShown; readonly close: () => void }): VNode {
+export function ruleDialog({ rule, close }: { readonly rule: RuleShown; readonly close: () => void }): VNode {
   const editable = may('rules.edit');
   return html`<${modal} title=${`Rule ${ruleName(rule)}`} close=${close} wide>
     <p class="note">${getApi().fields?.rules[rule.type].summary}</p>
@@ -156,8 +156,15 @@ const DRY: Partial<Readonly<Record<RuleType, FormTexts>>> = Object.fromEntries(
 );
 
 /** A new rule: its type, then its form. */
-function newRuleDialog({ close }: { readonly close: () => void }): VNode {
-  const [type, setType] = useState<RuleType>('drop');
+export function newRuleDialog({
+  close,
+  first = 'drop',
+}: {
+  readonly close: () => void;
+  /** The type that is proposed. */
+  readonly first?: RuleType;
+}): VNode {
+  const [type, setType] = useState<RuleType>(first);
   const { domain, fields } = getApi();
   return html`<${modal} title="New rule" close=${close} wide>
     <div class="form-field type-field"><label for="new-type">Type</label>

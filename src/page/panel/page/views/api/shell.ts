@@ -1,11 +1,11 @@
 /** The page over the management API: sign-in, then the sections of a domain. */
-import type { VNode } from 'preact';
+import type { FunctionComponent, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApiState, NodeEntry, RecordShown, RevisionEntry } from '../../api/documents.ts';
 import { chooseDomain, readNodes, report, signIn, signOut } from '../../api/session.ts';
 import { getApi, may, SIGNED_OUT } from '../../api/state.ts';
 import { deleteRecord, recordPath } from '../../api/writes.ts';
-import { type PageState, SECTIONS, type SectionName, setState } from '../../state.ts';
+import { goTo, type PageState, SECTIONS, type SectionName, setState } from '../../state.ts';
 import { bench, besideChoice } from '../app.ts';
 import { html, typedIn } from '../parts.ts';
 import { draftView } from './draft.ts';
@@ -18,6 +18,7 @@ import { rulesSection } from './rules.ts';
 const TITLES: Readonly<Record<SectionName, string>> = {
   request: 'Request',
   rules: 'Rules',
+  gateways: 'Gateways',
   draft: 'Draft',
   records: 'Records',
   history: 'History',
@@ -28,7 +29,7 @@ const TITLES: Readonly<Record<SectionName, string>> = {
 function sections({ section }: PageState): VNode {
   return html`<nav class="sections" aria-label="Sections">${SECTIONS.map(
     (name) => html`<button type="button" key=${name} aria-current=${name === section ? 'page' : null}
-      onClick=${() => setState({ section: name })}>${TITLES[name]}</button>`,
+      onClick=${() => goTo(name)}>${TITLES[name]}</button>`,
   )}</nav>`;
 }
 
@@ -39,6 +40,8 @@ function sectionOf(state: PageState): VNode {
       return html`<${bench} state=${state} />`;
     case 'rules':
       return html`<${rulesSection} state=${state} />`;
+    case 'gateways':
+      return html`<${laterSection} key="gateways" state=${state} load=${loadGateways} />`;
     case 'draft':
       return html`<${draftView} />`;
     case 'records':
@@ -50,6 +53,38 @@ function sectionOf(state: PageState): VNode {
     default:
       return state.section satisfies never;
   }
+}
+
+// Sections that are chunks of their own: many domains never open them.
+
+/** What draws a section. */
+type SectionView = FunctionComponent<{ readonly state: PageState }>;
+
+async function loadGateways(): Promise<SectionView> {
+  return (await import('../gateways/gateways-section.ts')).gatewaysSection;
+}
+
+/** A section whose chunk loads when it is first opened. */
+function laterSection({
+  state,
+  load,
+}: {
+  readonly state: PageState;
+  readonly load: () => Promise<SectionView>;
+}): VNode {
+  const [view, setView] = useState<{ readonly draw: SectionView } | null>(null);
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    if (failed) return;
+    load().then(
+      (draw) => setView({ draw }),
+      () => setFailed(true),
+    );
+  }, [load, failed]);
+  if (view !== null) return html`<${view.draw} state=${state} />`;
+  if (!failed) return html`<p class="empty">Loading…</p>`;
+  return html`<p class="empty" role="alert">The server did not send this part of the page.${' '}
+    <button type="button" class="link" onClick=${() => setFailed(false)}>Try again</button></p>`;
 }
 
 /** What is shown while no domain is. */
