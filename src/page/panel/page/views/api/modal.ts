@@ -92,10 +92,14 @@ export function noticeBox({ api }: { readonly api: ApiState }): VNode {
   </div>`;
 }
 
-/** A time of today without its date, an older one with it. */
+/** A time of today without its date, another one with it, and with the year where that is not this one. */
 export function whenText(at: string): string {
-  const time = new Date(at);
-  const today = time.toDateString() === new Date().toDateString();
+  const [time, now] = [new Date(at), new Date()];
   const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
-  return time.toLocaleString([], today ? clock : { ...clock, month: 'short', day: 'numeric' });
+  if (time.toDateString() === now.toDateString()) return time.toLocaleString([], clock);
+  const day = { ...clock, month: 'short', day: 'numeric' } as const;
+  return time.toLocaleString(
+    [],
+    time.getFullYear() === now.getFullYear() ? day : { ...day, year: 'numeric' },
+  );
 }

@@ -90,7 +90,7 @@ export function consumerView({ id }: { readonly id: number }): VNode {
     <button type="button" class="quiet" onClick=${() => setOpen('delete')}>Delete</button></div>`;
   const leave = (): void => goTo('gateways', 'consumers');
   return html`${back}
-    ${viewHead(consumer.username, html`Enabled: <${enabledSwitch} consumer=${consumer} again=${again} />`, actions)}
+    ${viewHead(consumer.username, html`<span class="picks">Enabled <${enabledSwitch} consumer=${consumer} again=${again} /></span>`, actions)}
     ${factsOf(consumer)}
     <${keysView} consumer=${consumer} />
     <${quotasView} path=${`${path}/usage`} />

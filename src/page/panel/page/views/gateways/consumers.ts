@@ -198,7 +198,7 @@ export function consumersView(): VNode {
     ${
       body === null
         ? html`<${unreadLine} refused=${refused} />`
-        : html`<${table} key=${trail.at(-1)} label="Consumers" columns=${editable ? [...COLUMNS, { title: 'Actions', kind: 'actions' }] : COLUMNS} rows=${rows}
+        : html`<${table} key=${trail.at(-1)} label="Consumers" columns=${editable ? [...COLUMNS, { title: 'Actions', kind: 'buttons' }] : COLUMNS} rows=${rows}
       empty=${place.sought === '' ? 'This domain has no consumers yet.' : `No consumer has the username ${place.sought}.`} />`
     }
     ${open.kind === 'new' && html`<${consumerDialog} consumer=${null} close=${close} />`}

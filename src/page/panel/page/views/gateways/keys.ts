@@ -67,7 +67,7 @@ export function keysView({ consumer }: { readonly consumer: ConsumerShown }): VN
     ${
       keys === null
         ? html`<${unreadLine} refused=${refused} />`
-        : html`<${table} label="Keys" columns=${editable ? [...COLUMNS, { title: 'Actions', kind: 'actions' }] : COLUMNS} empty="This consumer has no key yet."
+        : html`<${table} label="Keys" columns=${editable ? [...COLUMNS, { title: 'Actions', kind: 'buttons' }] : COLUMNS} empty="This consumer has no key yet."
           rows=${keys.map((key) => ({
             key: key.id,
             cells: [

@@ -88,7 +88,7 @@ export function listedView<One extends Named>(props: ListedProps<One>): VNode {
     ${
       reading.body === null
         ? html`<${unreadLine} refused=${reading.refused} />`
-        : html`<${table} label=${title} columns=${editable ? [...heads, { title: 'Actions', kind: 'actions' }] : heads} rows=${rows} empty=${empty} />`
+        : html`<${table} label=${title} columns=${editable ? [...heads, { title: 'Actions', kind: 'buttons' }] : heads} rows=${rows} empty=${empty} />`
     }
     ${dialogOf(open, props as unknown as ListedProps<Named>, () => setOpen(NOTHING))}`;
 }

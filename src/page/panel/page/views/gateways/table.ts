@@ -11,8 +11,8 @@ import { html } from '../parts.ts';
 /** A column. */
 interface Column {
   readonly title: string;
-  /** `number`: aligned at its end; `actions`: its title is for screen readers alone. */
-  readonly kind?: 'number' | 'actions';
+  /** `number`: aligned at its end; `buttons`: its title is for screen readers alone. */
+  readonly kind?: 'number' | 'buttons';
 }
 
 /** A row; the first cell names it. */
@@ -33,7 +33,7 @@ interface TableProps {
 const MOST_ROWS = 100;
 
 function titleOf({ title, kind }: Column): VNode | string {
-  return kind === 'actions' ? html`<span class="unseen">${title}</span>` : title;
+  return kind === 'buttons' ? html`<span class="unseen">${title}</span>` : title;
 }
 
 /** The table. Its roles are written out, since browsers drop those of tables that are drawn as cards. */
@@ -52,7 +52,7 @@ export function table({ label, columns, rows, empty }: TableProps): VNode {
             const { title, kind } = columns[index]!;
             return index === 0
               ? html`<th scope="row" role="rowheader">${cell}</th>`
-              : html`<td role="cell" class=${kind ?? ''} data-title=${kind === 'actions' ? null : title}>${cell}</td>`;
+              : html`<td role="cell" class=${kind ?? ''} data-title=${kind === 'buttons' ? null : title}>${cell}</td>`;
           })}</tr>`,
       )}</tbody>
     </table></div>
