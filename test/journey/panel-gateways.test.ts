@@ -374,7 +374,7 @@ describe('in a browser', requires(missingBrowser()), () => {
       jwks_url: 'https://127.0.0.1:44300/jwks.json',
     });
     const use = { gateway, consumer: 'acme', operation: 'listOrders', key: null };
-    const matches = [{ type: 'gateway', id: gateway, mode: 'enforce', effect: 'would_decide' } as const];
+    const matches = [{ type: 'gateway', id: gateway, mode: 'enforce', effect: 'admit' } as const];
     const requests = Array.from({ length: 60 }, (_, index) => {
       const isAdmitted = index % 6 !== 0;
       return {
@@ -382,12 +382,19 @@ describe('in a browser', requires(missingBrowser()), () => {
         gateway: { ...use, isAdmitted },
       };
     });
+    const outcome = { reason: 'admitted', operation: null, consumer: 'acme' } as const;
     const unknown = Array.from({ length: 40 }, () => ({
       ...{ at: Date.now() - 60_000, status: 200, method: 'POST', path: '/v1/refunds' },
-      decided: { ...FORWARDED, matches },
+      decided: { ...FORWARDED, matches, gateway: outcome },
       gateway: { ...use, operation: '', isAdmitted: true },
     }));
-    await storeTraffic(store, await domainId(domain), [...requests, ...unknown]);
+    const domain_id = await domainId(domain);
+    await storeTraffic(store, domain_id, [...requests, ...unknown]);
+    // What quotas count is stored by day, as the reports of nodes arrive.
+    const day = Math.floor(Date.now() / 86_400_000) * 1_440;
+    await store.write((tx) =>
+      tx.consumerDays.add([{ domain_id, consumer: 'acme', day, requests: 100, admitted: 90 }]),
+    );
     return { gateway, consumer };
   }
 
