@@ -20,10 +20,10 @@ function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
 const sequence = (...parts: readonly Uint8Array[]): Buffer => der(0x30, ...parts);
 
 function oid(text: string): Buffer {
-  const [first, second, ...rest] = text.split('.').map(Number) as [number, number, ...number[]];
-  const octets = [first * 40 + second, ...rest].flatMap((arc) => {
-    const digits = [arc & 127];
-    for (let left = arc >>> 7; left > 0; left >>>= 7) digits.unshift((left & 127) | 128);
+  const [first, second, ...rest] = text.split('.').map(BigInt) as [bigint, bigint, ...bigint[]];
+  const octets = [first * 40n + second, ...rest].flatMap((arc) => {
+    const digits = [Number(arc & 127n)];
+    for (let left = arc >> 7n; left > 0n; left >>= 7n) digits.unshift(Number(left & 127n) | 128);
     return digits;
   });
   return der(0x06, Buffer.from(octets));

@@ -10,20 +10,20 @@ export interface CertificateKey {
   readonly bits: number;
 }
 
-/** What a certificate says. Times in milliseconds since the epoch. */
+/** The parts of a certificate. Times in milliseconds since the epoch. */
 export interface CertificateParts {
   /** Names as DER, in hexadecimal digits: RFC 5280 §7.1 compares them, and authorities copy them octet by octet. */
   readonly subject: string;
   readonly issuer: string;
   readonly notBefore: number;
   readonly notAfter: number;
-  /** Whether `basicConstraints` says that it is one of an authority. */
+  /** `cA` of `basicConstraints`. */
   readonly isAuthority: boolean;
-  /** Certificates of authorities that may follow below it; infinite: any number. */
+  /** `pathLenConstraint`: how many certificates of authorities may follow below it; infinite: any number. */
   readonly pathLength: number;
-  /** The first octet of `keyUsage`; `null`: it has none, and every use is allowed. */
+  /** The first octet of `keyUsage`; `null`: without the extension, and every use is allowed. */
   readonly keyUsage: number | null;
-  /** Object ids of `extKeyUsage`; `null`: it has none, and every purpose is allowed. */
+  /** Object ids of `extKeyUsage`; `null`: without the extension, and every purpose is allowed. */
   readonly purposes: readonly string[] | null;
   /** Object ids of critical extensions that nothing here reads. */
   readonly unread: readonly string[];
@@ -60,7 +60,7 @@ export function hasUnknownLimits({ unread, constrainsNames }: CertificateParts):
   return unread.length > 0 || constrainsNames;
 }
 
-/** Thrown by readers for octets that are no DER, and caught by `readCertificate` alone. */
+/** Thrown by readers for octets that are not DER, and caught by `readCertificate` alone. */
 class Malformed extends Error {}
 
 interface Element {
@@ -121,14 +121,14 @@ function contentOf(element: Element | undefined, tag: number): Uint8Array {
   return element.content;
 }
 
-/** An object id in decimal numbers (X.690 §8.19). */
+/** An object id in decimal numbers (X.690 §8.19); one with a number above 32 bits (X.667) as hexadecimal digits of its octets. */
 function objectId(element: Element | undefined): string {
   const content = contentOf(element, TAG.oid);
   const arcs: number[] = [];
   let arc = 0;
   for (const octet of content) {
     arc = arc * 128 + (octet & 0x7f);
-    if (arc > 0xffffffff) throw new Malformed();
+    if (arc > 0xffffffff) return hexOf(content);
     if (octet >= 0x80) continue;
     if (arcs.length > 0) arcs.push(arc);
     else {
@@ -140,7 +140,7 @@ function objectId(element: Element | undefined): string {
   return arcs.join('.');
 }
 
-/** A certificate; `null`: the octets are none, or have more behind them. */
+/** Reads a certificate; `null`: the octets are malformed, or more of them follow it. */
 export function readCertificate(der: Uint8Array): CertificateParts | null {
   try {
     const outer = elementAt(der, 0);

@@ -1,7 +1,7 @@
 /**
  * Verifies the credentials of a request (semantics §15). In: the request, and what its gateway takes: sources of API keys, issuers
- * of tokens, authorities of client certificates, the domain's registry. Out: whose request it is, or why its credentials are refused; never throws for what a client
- * sends, and logs none of it. Whether the consumer is enabled and may do this, the evaluator decides.
+ * of tokens, authorities of client certificates, the domain's registry. Out: whose request it is, or why its credentials are refused.
+ * Never throws for what a client sends, and logs nothing. The evaluator decides whether the consumer is enabled and may do this.
  */
 import type { CredentialsWanted } from '../../engine/evaluator/gateways.ts';
 import type { EdgeRequest, RequestIdentity } from '../../engine/evaluator/request.ts';

@@ -183,7 +183,7 @@ export function blindRules(bytes: Uint8Array, known: NodeFacts): readonly string
   );
   add(
     found.clients,
-    "TLS of an agent's visitors ends at the proxy, so no request has a client certificate, and those that `mtls` is required of get 401; take another kind of credentials, or use a node",
+    "the TLS of an agent's visitors ends at the proxy, so no request has a client certificate, and a gateway that requires `mtls` answers 401; use another kind of credentials, or a node",
   );
   return sentences;
 }

@@ -93,7 +93,7 @@ function countedRequest(
   };
 }
 
-/** What the gateway of a request has made of it; `null`: no gateway is enforced for it. */
+/** The gateway of a request, its consumer, operation and key, for counts; `null`: no gateway is enforced for it. */
 function gatewayRequest(
   decision: Decision | null,
   { identity, method }: EdgeRequest,

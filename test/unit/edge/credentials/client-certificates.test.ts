@@ -20,6 +20,7 @@ import {
   DNS,
   EMAIL,
   EXTENSIONS,
+  extension,
   type Issued,
   issue,
   issueClient,
@@ -83,6 +84,15 @@ describe('a valid certificate', () => {
     ['of the second authority', [issueClient(ROOT, 'shop')], 'shop', [STRANGER, ROOT]],
     ['with an RSA key', [issueClient(ROOT, 'shop', { key: 'RSA 2048' })], 'shop'],
     ['with an Ed25519 key', [issueClient(ROOT, 'shop', { key: 'Ed25519' })], 'shop'],
+    [
+      'with an extension whose id has a UUID (X.667)',
+      [
+        issueClient(ROOT, 'shop', {
+          extensions: [extension('2.25.340282366920938463463374607431768211455', Buffer.from([5, 0]))],
+        }),
+      ],
+      'shop',
+    ],
     ['without extensions', [issueClient(ROOT, 'shop', { extensions: [] })], 'shop'],
     ['named by a DNS name', [issueClient(ROOT, '', names([DNS, 'shop.clients.example']))], 'shop'],
     ['named by a URI', [issueClient(ROOT, 'x', names([URI, 'urn:partner:7']))], 'partner'],

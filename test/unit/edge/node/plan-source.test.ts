@@ -65,7 +65,7 @@ describe('the blind rules of a plan', () => {
       'client certificates at the doors of an agent',
       MTLS,
       { ...ALL, atDoors: true },
-      /^gateway\/api: TLS .*no request has a client certificate.*node$/,
+      /^gateway\/api: the TLS .*no request has a client certificate.*node$/,
     ],
     ['a JA4H filter', JA4H, ALL, /^fingerprint\/odd: .*`match_ja4h` matches nobody.*match_ja4/],
   ])('name %s with the remedy', (_name, rule, known, sentence) => {
