@@ -264,14 +264,13 @@ export function judgeRequest(loaded: LoadedPlan, gateway: LoadedGateway, facts: 
 }
 
 /** Whether a request needs no credentials. */
-function isOpenTo({ require: required }: LoadedGateway, operation: LoadedOperation | null): boolean {
-  return required === 'none' || operation?.open === true;
+function isOpenTo(gateway: LoadedGateway, operation: LoadedOperation | null): boolean {
+  return gateway.require === 'none' || operation?.open === true;
 }
 
 /** Whether the gateway, where it is enforced, refuses the request without a client certificate. */
 export function needsCertificate(gateway: LoadedGateway, facts: Facts): boolean {
-  const { clients, kinds, require: required } = gateway;
-  if (clients === null || (required !== 'all' && kinds.length > 1)) return false;
+  if (gateway.clients === null || (gateway.require !== 'all' && gateway.kinds.length > 1)) return false;
   const path = operationsOf(gateway, facts);
   return !isOpenTo(gateway, path === null ? null : operationIn(path, facts.request.method));
 }
