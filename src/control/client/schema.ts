@@ -9352,6 +9352,83 @@ export interface components {
             };
             /** @description the proposed change; `null`: no change of edge rules or records helps */
             readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "unused_operations";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            readonly evidence: {
+                /** @description `<type>/<id>` of the rule */
+                readonly rule: string;
+                /**
+                 * Format: date-time
+                 * @description the last change of the rule
+                 */
+                readonly unchanged_since: string;
+                /**
+                 * Format: date-time
+                 * @description start of the period, inclusive
+                 */
+                readonly from: string;
+                /**
+                 * Format: date-time
+                 * @description end of the period, exclusive
+                 */
+                readonly to: string;
+                /** @description requests of the gateway */
+                readonly requests: number;
+                /** @description the number of all such operations */
+                readonly of: number;
+                /** @description ids or paths, at most 100 */
+                readonly operations: readonly string[];
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
+        } | {
+            /** @description `<kind>:<object>`, the same for the same facts */
+            readonly id: string;
+            /** @constant */
+            readonly kind: "unused_consumer_keys";
+            /**
+             * @description `error`: visitors notice it now; `warning`: it is a risk; `info`: it could be better
+             * @enum {string}
+             */
+            readonly severity: "error" | "warning" | "info";
+            /** @description one sentence for people */
+            readonly message: string;
+            readonly evidence: {
+                /**
+                 * Format: date-time
+                 * @description when each was made, and used last if ever
+                 */
+                readonly before: string;
+                /** @description the number of all such keys */
+                readonly of: number;
+                /** @description at most 100 */
+                readonly keys: readonly {
+                    /** @description its id */
+                    readonly key: number;
+                    readonly name: string;
+                    /** @description the username */
+                    readonly consumer: string;
+                    /** Format: date-time */
+                    readonly created_at: string;
+                    /**
+                     * Format: date-time
+                     * @description null: no use is known
+                     */
+                    readonly last_used_at: string | null;
+                }[];
+            };
+            /** @description the proposed change; `null`: no change of edge rules or records helps */
+            readonly fix: components["schemas"]["RecommendationFix"] | null;
         };
         readonly RecommendationFix: {
             /** @description what the change does */
