@@ -5,9 +5,9 @@
  */
 import { parseIp, parseIpEntry } from '../../src/base/addresses/ip.ts';
 import { parseTarget, type TargetFacts } from '../../src/base/paths/path.ts';
+import { classifyUserAgent } from '../../src/base/text/user-agent.ts';
 import { BOT_KINDS } from '../../src/base/vocabulary/vocabulary.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
-import { classifyUserAgent } from '../../src/engine/evaluator/user-agent.ts';
 import type { Conditions, Rule, RuleSet, ValueCondition } from '../../src/rules/model/types.ts';
 import type { Answer } from '../harness/answer.ts';
 import { phasesOf, scan } from './scan.ts';

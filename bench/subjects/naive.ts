@@ -4,9 +4,9 @@
  */
 import ipaddr from 'ipaddr.js';
 import micromatch from 'micromatch';
+import { classifyUserAgent } from '../../src/base/text/user-agent.ts';
 import { BOT_KINDS } from '../../src/base/vocabulary/vocabulary.ts';
 import type { EdgeRequest } from '../../src/engine/evaluator/request.ts';
-import { classifyUserAgent } from '../../src/engine/evaluator/user-agent.ts';
 import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
 import type { Answer } from '../harness/answer.ts';
 import { phasesOf, scan } from './scan.ts';

@@ -15,16 +15,16 @@ const ENTRY = new URL('../../src/engine/evaluator/index.ts', import.meta.url).pa
 
 /** Octets, minified. Raised only with a reason: every page and Worker loads them. */
 const MOST_OCTETS = 561_000;
-const MOST_GZIPPED = 171_000;
+const MOST_GZIPPED = 172_000;
 /**
  * Octets of our own code in it; raised from 90,000 for captures of rewrites, which are spans of the path as sent, and from 92,000
  * for what reads the state of rate counters, which a process hands over to the next, and from 93,000 for conditions of rules:
  * what reads headers, parameters and cookies, compares them, and explains it; from 106,000 for captures of redirects, for keys of
  * rate limits that consist of parts, their header fields and counts by status, for headers rules and for lists; from 125,000 for
  * registries, from 131,000 for gateways (operations, verdicts, answers, usage plans), and from 149,000 for quotas, client
- * certificates and schemas of bodies.
+ * certificates and schemas of bodies, limits of operations.
  */
-const MOST_OWN = 169_000;
+const MOST_OWN = 171_000;
 
 let bundle: Bundle;
 

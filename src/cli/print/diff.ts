@@ -97,8 +97,9 @@ function valueText(value: unknown): string {
     string,
     unknown
   >;
-  // A pattern of a path or host filter is printed as its source text.
-  if (typeof source === 'string') return kind === 'regex' ? `${source} (regex)` : source;
+  // A pattern of a path or host filter is printed as its source text; an operation has a source, too, and no kind.
+  if (typeof source === 'string' && typeof kind === 'string')
+    return kind === 'regex' ? `${source} (regex)` : source;
   return value === null ? 'none' : JSON.stringify(value);
 }
 

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { formatIp, type IpInterval, parseIp } from '../../base/addresses/ip.ts';
 import { fileMark } from '../../base/platform/watched-file.ts';
+import { classifyUserAgent } from '../../base/text/user-agent.ts';
 import { BOT_KINDS, type BotKind } from '../../base/vocabulary/vocabulary.ts';
 import { type AddressDatabase, openAddressDatabase } from '../../engine/classification/address-database.ts';
 import {
@@ -18,7 +19,6 @@ import {
   readRanges,
 } from '../../engine/classification/bots.ts';
 import { isGenericBot } from '../../engine/classification/generic-bot.ts';
-import { classifyUserAgent } from '../../engine/evaluator/user-agent.ts';
 import type { Classifier } from '../decide/request-context.ts';
 import {
   DNS_MS,

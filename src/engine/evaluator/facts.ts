@@ -6,11 +6,11 @@ import { isAsn } from '../../base/addresses/asn.ts';
 import { type HostFacts, parseHost } from '../../base/addresses/host.ts';
 import { parseIp } from '../../base/addresses/ip.ts';
 import { parseTarget, type TargetFacts } from '../../base/paths/path.ts';
+import { classifyUserAgent } from '../../base/text/user-agent.ts';
 import { BOT_KINDS, DOMAIN_STATUSES, SEARCH_CRAWLERS } from '../../base/vocabulary/vocabulary.ts';
 import { META, NONE } from '../plan/layout.ts';
 import { findGroup, type LoadedPlan, textOf } from './loaded.ts';
 import type { EdgeRequest } from './request.ts';
-import { classifyUserAgent } from './user-agent.ts';
 
 /** Kind number of a bot that none of the named kinds is: one more than they. */
 export const OTHER_BOT = BOT_KINDS.length;

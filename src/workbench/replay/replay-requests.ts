@@ -3,12 +3,13 @@
  * log's, so that rate limits count as they would have. With one plan the report has what the rules decide and what
  * enforcing its `dry_run` rules would change; with two, which decisions flip.
  */
+
+import { classifyUserAgent } from '../../base/text/user-agent.ts';
 import { BOT_KINDS } from '../../base/vocabulary/vocabulary.ts';
 import { isGenericBot } from '../../engine/classification/generic-bot.ts';
 import type { Decision } from '../../engine/evaluator/decision.ts';
 import { refText } from '../../engine/evaluator/identity.ts';
 import type { Evaluator } from '../../engine/evaluator/index.ts';
-import { classifyUserAgent } from '../../engine/evaluator/user-agent.ts';
 import type { AccessEntry } from '../access-logs/entry.ts';
 import { countAnswer } from '../simulation/conditions.ts';
 import { requestText } from '../simulation/requests.ts';

@@ -1,7 +1,7 @@
 /** The bots of a log's User-Agents are those that the simulator finds. */
 import { expect, it } from 'vitest';
+import { classifyUserAgent } from '../../../../src/base/text/user-agent.ts';
 import { BOT_KINDS } from '../../../../src/base/vocabulary/vocabulary.ts';
-import { classifyUserAgent } from '../../../../src/engine/evaluator/user-agent.ts';
 import { createAgentClassifier } from '../../../../src/workbench/replay/replay-requests.ts';
 import { withGenericBot } from '../../../../src/workbench/simulation/generic-bot.ts';
 import { generateCase } from '../../../support/generate.ts';

@@ -7,7 +7,7 @@
  * searching", TR-94-17, University of Arizona, 1994. The last two characters of a window give how far it can move on,
  * mostly by its whole length, so that an ordinary header costs a quarter of a look per character.
  */
-import { BOT_KINDS, type BotKind } from '../../base/vocabulary/vocabulary.ts';
+import { BOT_KINDS, type BotKind } from '../vocabulary/vocabulary.ts';
 
 /**
  * Kinds without a token: `google-extended` is a robots.txt product token that no crawler sends as its User-Agent (Google,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { classifyUserAgent } from '../../../../src/base/text/user-agent.ts';
 import { BOT_KINDS } from '../../../../src/base/vocabulary/vocabulary.ts';
-import { classifyUserAgent } from '../../../../src/engine/evaluator/user-agent.ts';
 
 const NAMED = BOT_KINDS.filter((kind) => kind !== 'google-extended' && kind !== 'generic-bot');
 
