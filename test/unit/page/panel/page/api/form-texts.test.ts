@@ -76,7 +76,7 @@ describe('the fields of forms', () => {
     const deeper = nested.flatMap(({ fields }) => fields).filter(({ fields }) => fields.length > 0);
     expect(deeper.map(({ name, kind }) => `${name}: ${kind}`)).toEqual([
       ...['api_key: object', 'jwt: object', 'mtls: object'],
-      'body: object',
+      ...['body: object', 'limits: object', 'validation: object'],
       ...['set: map', 'add: map'],
       ...['set: map', 'add: map'],
       ...['set: map', 'add: map'],
