@@ -71,7 +71,7 @@ export function revokeKey(consumer: ConsumerShown, key: KeyShown): Promise<void>
 }
 
 /** What a view reads for itself. */
-export interface Reading<Body> {
+export interface ViewReading<Body> {
   /** `null`: not read yet, or refused. */
   readonly body: Body | null;
   readonly headers: Headers;
@@ -82,12 +82,12 @@ export interface Reading<Body> {
 }
 
 /** The answer of a path, or why there is no answer. */
-type Read<Body> = Pick<Reading<Body>, 'body' | 'headers' | 'refused'>;
+type Read<Body> = Pick<ViewReading<Body>, 'body' | 'headers' | 'refused'>;
 
 const UNREAD: Read<never> = { body: null, headers: new Headers(), refused: null };
 
 /** Reads a path for as long as it is shown, and again with each revision of the domain. */
-export function useReading<Body>(path: string): Reading<Body> {
+export function useReading<Body>(path: string): ViewReading<Body> {
   const [read, setRead] = useState<Read<Body> & { readonly path: string }>({ ...UNREAD, path });
   const [turn, setTurn] = useState(0);
   const revision = getApi().revisions[0]?.revision;

@@ -1,7 +1,7 @@
 /** A short list of objects with one form: usage plans, token issuers. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { deleteListed, listPath, type Reading } from '../../api/registry.ts';
+import { deleteListed, listPath, type ViewReading } from '../../api/registry.ts';
 import { getApi, may } from '../../api/state.ts';
 import { editor } from '../api/editor.ts';
 import { confirmDialog, modal } from '../api/modal.ts';
@@ -28,7 +28,7 @@ interface ListWords {
 
 interface ListedProps<One extends Named> {
   readonly kind: 'usage-plans' | 'token-issuers';
-  readonly reading: Reading<readonly One[]>;
+  readonly reading: ViewReading<readonly One[]>;
   readonly words: ListWords;
   readonly columns: readonly string[];
   /** The cells beside the name. */

@@ -60,7 +60,7 @@ export function table({ label, columns, rows, empty }: TableProps): VNode {
 }
 
 /** What is shown while something is read, or why it cannot be read. */
-export function unreadLine({ refused }: Pick<Reading<unknown>, 'refused'>): VNode {
+export function unreadLine({ refused }: Pick<ViewReading<unknown>, 'refused'>): VNode {
   return refused === null
     ? html`<p class="empty">Loading…</p>`
     : html`<p class="refused" role="alert">${refused}</p>`;
