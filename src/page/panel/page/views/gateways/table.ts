@@ -4,7 +4,7 @@
  */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Reading } from '../../api/registry.ts';
+import type { ViewReading } from '../../api/registry.ts';
 import { whenText } from '../api/modal.ts';
 import { html } from '../parts.ts';
 
