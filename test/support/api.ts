@@ -129,7 +129,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     store: hooked,
     uses,
     clock,
-    budget: createRequestBudget(options.budget ?? 1_000_000),
+    budget: createRequestBudget(options.budget ?? 50_000),
     tier: options.tier ?? 'enterprise',
     overQuota: options.overQuota ?? 'serve',
     privateNames: options.privateNames ?? true,

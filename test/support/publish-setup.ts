@@ -123,7 +123,7 @@ function servicesOf(store: Store, publisher: Publisher): Services {
     publication: publisher,
     uses: createKeyUses(store),
     clock: Date.now,
-    budget: createRequestBudget(1_000_000),
+    budget: createRequestBudget(50_000),
     tier: 'enterprise',
     overQuota: 'serve',
     privateNames: true,
