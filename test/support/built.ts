@@ -1,10 +1,15 @@
-/** The command as it ships: built once a run, then started as a process of its own. */
+/**
+ * The command as it ships: built once a run, then started as a process of its own; in runs of the usual size, commands of
+ * which the process is not the subject share one (`command-host.ts`).
+ */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { buildPackage, PACKAGES } from '../../packages/build.ts';
+import { isHosted, runHosted } from './command-host.ts';
+import { FULL } from './size.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(ROOT, 'dist/cli/main.js');
@@ -50,8 +55,16 @@ function isAbandoned(): boolean {
   }
 }
 
-/** Builds `dist/` unless it is newer than every source; test files that run side by side wait for one build. */
-export async function builtCli(): Promise<void> {
+let built: Promise<void> | null = null;
+
+/** Builds `dist/` unless it is newer than every source, which each process of the tests asks once. */
+export function builtCli(): Promise<void> {
+  built ??= buildOnce();
+  return built;
+}
+
+/** Test files that run side by side wait for one build. */
+async function buildOnce(): Promise<void> {
   mkdirSync(join(ROOT, 'dist'), { recursive: true });
   while (!upToDate() || existsSync(LOCK)) {
     try {
@@ -97,6 +110,8 @@ export function startEdgeplan(args: readonly string[], options: RunOptions): Chi
 
 /** Runs `edgeplan` with these arguments. */
 export async function edgeplan(args: readonly string[], options: RunOptions): Promise<Run> {
+  const { cwd, env = {}, input = '' } = options;
+  if (!FULL && isHosted(args, env)) return runHosted({ args, cwd, env: plainEnv(env), input });
   return collect(startEdgeplan(args, options), options.input);
 }
 
