@@ -9,7 +9,13 @@ const GENERATED = ['differential', 'property', 'signatures'];
 /** Many processes, long waits, soaks, large inputs, public suites. `npm test` leaves them out. */
 const DRILL = ['drill', 'cache-tests', 'crs', 'detectors'];
 
+/** Files of `system` that measure their own process: its memory, its warnings. Each has one that no other file has used. */
+const ALONE = ['edge-http2', 'edge-pipelined', 'edge-streams'].map((name) => `test/journey/${name}.test.ts`);
+
 const IN_PROCESS = { isolate: false, maxWorkers: 2, sequence: { groupOrder: 1 } };
+
+/** These tests wait for sockets, timers and processes: with three workers two processors are busy for 68 % of the time. */
+const OF_PROCESSES = { maxWorkers: 4, sequence: { groupOrder: 2 } };
 
 const filesOf = (folders: readonly string[]): string[] =>
   folders.map((folder) => `test/${folder}/**/*.test.ts`);
@@ -45,20 +51,19 @@ export default defineConfig(({ mode }) => {
           test: {
             name: 'system',
             include: ['test/**/*.test.ts'],
-            exclude: filesOf([...FAST, ...GENERATED, ...DRILL]),
-            // These tests wait for sockets, timers and processes: with three workers two processors are busy for 68 % of the time.
-            maxWorkers: 4,
-            sequence: { groupOrder: 2 },
+            exclude: [...filesOf([...FAST, ...GENERATED, ...DRILL]), ...ALONE],
+            // Importing the API takes as long as a third of its tests.
+            isolate: false,
+            ...OF_PROCESSES,
           },
         },
         {
           extends: true,
-          test: {
-            name: 'drill',
-            include: filesOf(DRILL),
-            maxWorkers: 4,
-            sequence: { groupOrder: 2 },
-          },
+          test: { name: 'system-alone', include: ALONE, ...OF_PROCESSES },
+        },
+        {
+          extends: true,
+          test: { name: 'drill', include: filesOf(DRILL), ...OF_PROCESSES },
         },
       ],
     },
