@@ -13,6 +13,7 @@ const LONGEST = [
   'drill/node-drain.test.ts',
   'drill/node-operations.test.ts',
   'drill/soak/edge.test.ts',
+  'journey/readmes.test.ts',
 ];
 
 for (const name of LONGEST) {
