@@ -234,6 +234,7 @@ function tokenIssuer(name: string): TokenIssuer {
     consumer_claim: 'sub',
     scopes_claim: 'scope',
     default_consumer: null,
+    consumer_prefix: null,
   };
 }
 

@@ -122,7 +122,11 @@ export function usagePlanOf({ id, body }: Pick<UsagePlanRow, 'id' | 'body'>): Us
 
 /** The fields of a token issuer, without keys that were fetched. @throws PublishFault `stored_rows` */
 export function tokenIssuerOf({ id, body }: Pick<TokenIssuerRow, 'id' | 'body'>): TokenIssuer {
-  return readBody<TokenIssuer>(body, `token issuer ${id}`);
+  return {
+    // Rows of earlier releases lack the field.
+    consumer_prefix: null,
+    ...readBody<Omit<TokenIssuer, 'consumer_prefix'> & Partial<TokenIssuer>>(body, `token issuer ${id}`),
+  };
 }
 
 /** What was fetched for a token issuer; `null`: it has no URL. @throws PublishFault `stored_rows` */

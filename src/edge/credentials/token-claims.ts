@@ -63,11 +63,11 @@ function textOf(value: unknown): string | null {
 /** The consumer that the claims name, else the issuer's default one; a failure: neither is registered. */
 export function consumerOf(
   claims: JsonMembers,
-  { consumerClaim, defaultConsumer }: RegisteredIssuer,
+  { consumerClaim, consumerPrefix = '', defaultConsumer }: RegisteredIssuer,
   registry: OpenedRegistry,
 ): RegisteredConsumer | IdentityFailure {
   const name = textOf(claims[consumerClaim]);
-  const named = name === null || name === '' ? null : registry.consumerOfClaim(name);
+  const named = name === null || name === '' ? null : registry.consumerOfClaim(`${consumerPrefix}${name}`);
   if (named !== null) return named;
   if (defaultConsumer !== null) return registry.consumer(defaultConsumer) ?? 'unknown_consumer';
   return claims[consumerClaim] === undefined ? 'claim_missing' : 'unknown_consumer';

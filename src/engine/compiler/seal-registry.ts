@@ -265,6 +265,7 @@ function registeredIssuer(issuer: TokenIssuer): RegisteredIssuer {
     requiredClaims: Object.fromEntries(sortedBy(Object.entries(issuer.required_claims), ([name]) => name)),
     clockSkewSec: issuer.clock_skew_sec,
     consumerClaim: issuer.consumer_claim,
+    ...(issuer.consumer_prefix !== null && { consumerPrefix: issuer.consumer_prefix }),
     scopesClaim: issuer.scopes_claim,
     defaultConsumer: issuer.default_consumer,
   };

@@ -129,6 +129,8 @@ export interface RegisteredIssuer {
   readonly requiredClaims: Readonly<Record<string, string | number | boolean>>;
   readonly clockSkewSec: number;
   readonly consumerClaim: string;
+  /** Text before the claim's value; the whole is a `custom_id`. Absent: the value alone names the consumer. */
+  readonly consumerPrefix?: string;
   readonly scopesClaim: string;
   /** The consumer as which a token acts that names none; `null`: it is refused. */
   readonly defaultConsumer: string | null;

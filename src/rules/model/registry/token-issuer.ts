@@ -8,6 +8,7 @@ import {
   MAX_ENTRY_CHARACTERS,
   MAX_ISSUER_KEYS,
   MAX_METADATA_CHARACTERS,
+  MAX_REGISTRY_NAME,
   MAX_REQUIRED_CLAIMS,
   MAX_VALUE_NAME_CHARACTERS,
 } from '../../../base/vocabulary/limits.ts';
@@ -100,6 +101,13 @@ export const TOKEN_ISSUER_FIELDS = {
     .default('sub')
     .describe('claim that has the `custom_id` of a consumer, or its username')
     .meta({ examples: ['client_id'] }),
+  consumer_prefix: filledText(MAX_REGISTRY_NAME)
+    .nullable()
+    .default(null)
+    .describe(
+      'text before the value of `consumer_claim`; the whole is the `custom_id` or the username of a consumer. It separates the names of issuers whose subjects are assigned independently; null: no prefix',
+    )
+    .meta({ examples: ['partner:'] }),
   scopes_claim: claim()
     .default('scope')
     .describe('claim that has the scopes: a text divided by blanks, or a list of texts')

@@ -115,6 +115,16 @@ describe('a valid token', () => {
     });
   });
 
+  test('of an issuer with a prefix names a consumer by the prefix and the claim', async () => {
+    const registry = registryOf({ keys: {}, consumers: ['shop', 'partner-shop'] });
+    const { verify } = createCredentialVerifier(sha256);
+    const judged = (issuer: AnyIssuer) =>
+      verify(requestOf({ authorization: `Bearer ${token()}` }), wantedOf(registry, [issuer]), { now: NOW });
+    expect(await judged(LOGIN)).toMatchObject({ consumer: 'shop' });
+    expect(await judged({ ...LOGIN, consumerPrefix: 'partner-' })).toMatchObject({ consumer: 'partner-shop' });
+    expect(await judged({ ...LOGIN, consumerPrefix: 'other:' })).toMatchObject(refused('unknown_consumer'));
+  });
+
   test('of an unregistered subject acts as the default consumer, if there is one', async () => {
     const stranger = token({ sub: 'stranger' });
     const withDefault = (name: string) => ({ issuers: [{ ...LOGIN, defaultConsumer: name }] });
