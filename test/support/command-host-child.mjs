@@ -1,6 +1,6 @@
 /**
  * Runs commands of the built command line one after another in one process, so that its modules are loaded once. Each run
- * evaluates `dist/cli/main.js` anew with its own arguments, environment, folder and streams, and ends as a process
+ * evaluates `dist/cli/main.js` again with its own arguments, environment, folder and streams, and ends as a process
  * would: once nothing that the command opened keeps the event loop alive.
  */
 import { Readable, Writable } from 'node:stream';

@@ -85,21 +85,13 @@ export async function readFactRows(
 
 /** The keys of consumers that were not used for long. */
 async function readUnusedKeys(
-  { consumers, consumerKeys }: Pick<ReadTransaction, 'consumers' | 'consumerKeys'>,
+  { consumerKeys }: Pick<ReadTransaction, 'consumerKeys'>,
   domainId: number,
   now: number,
 ): Promise<UnusedKeyFacts> {
-  const before = now - UNUSED_KEY_MS;
-  const unused = (await consumerKeys.ofDomain(domainId)).filter(
-    ({ created_at, expires_at, last_used_at }) =>
-      (expires_at === null || expires_at > now) && Math.max(created_at, last_used_at ?? 0) <= before,
-  );
-  const keys: UnusedKeyFacts['keys'][number][] = [];
-  for (const { id, name, consumer_id, created_at, last_used_at } of unused.slice(0, MAX_NAMES_SHOWN)) {
-    const consumer = (await consumers.get(domainId, consumer_id))?.username ?? '';
-    keys.push({ id, name, consumer, created_at, last_used_at });
-  }
-  return { of: unused.length, keys };
+  const asked = { now, before: now - UNUSED_KEY_MS, limit: MAX_NAMES_SHOWN };
+  const { total, keys } = await consumerKeys.unused(domainId, asked);
+  return { of: total, keys };
 }
 
 /** The facts of a domain. */

@@ -7,10 +7,10 @@ import type { GatewayCounts } from '../../engine/counts/gateway-counts.ts';
 import type { SpaceSaving } from '../../engine/counts/space-saving.ts';
 import type { DnsRecord, Domain, Rule, RuleList, RuleSet } from '../../rules/model/types.ts';
 import { type ObservedRequest, type ObservedVerdict, observeLine } from '../../workbench/tuning/observe.ts';
+import type { UnusedKey } from '../store/registry/consumers.ts';
 import type { KeyWithUse } from '../store/tables/accounts.ts';
 import type { CertificateRow } from '../store/tables/certificates.ts';
 import type { DomainRow } from '../store/tables/domains.ts';
-import type { ConsumerKeyRow } from '../store/tables/registry.ts';
 import type { HitSums } from '../traffic/show-hits.ts';
 import { MAX_PARAM_CHARACTERS, MAX_WHOLE_TARGET } from './limits.ts';
 
@@ -54,9 +54,7 @@ export interface UnusedKeyFacts {
   /** The number of all. */
   readonly of: number;
   /** Some of them, with the names of their consumers. */
-  readonly keys: readonly (Pick<ConsumerKeyRow, 'id' | 'name' | 'created_at' | 'last_used_at'> & {
-    readonly consumer: string;
-  })[];
+  readonly keys: readonly UnusedKey[];
 }
 
 /** Everything that is known of a domain. */

@@ -184,6 +184,47 @@ const countInForce = statement((builder, p: { domain_id: number; now: number }) 
     .where(({ eb }) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.now)])),
 );
 
+/** A key in force without a use since a time. */
+export interface UnusedKey extends Pick<ConsumerKeyRow, 'id' | 'name' | 'created_at' | 'last_used_at'> {
+  /** Username of its consumer. */
+  readonly consumer: string;
+}
+
+/** Times in milliseconds since the epoch: keys in force at `now` that were created and last used until `before`. */
+interface UnusedPeriod {
+  readonly now: number;
+  readonly before: number;
+}
+
+/** By id, each with the number of all that are unused, `total`. */
+const unused = statement((builder, p: UnusedPeriod & { domain_id: number; limit: number }) =>
+  builder
+    .selectFrom('consumer_keys')
+    .innerJoin('consumers', 'consumers.id', 'consumer_keys.consumer_id')
+    .select(({ fn }) => [
+      'consumer_keys.id',
+      'consumer_keys.name',
+      'consumer_keys.created_at',
+      'consumer_keys.last_used_at',
+      'consumers.username as consumer',
+      fn.countAll<number>().over().as('total'),
+    ])
+    .where('consumer_keys.domain_id', '=', p.domain_id)
+    .where('consumer_keys.revoked_at', 'is', null)
+    .where('consumer_keys.created_at', '<=', p.before)
+    .where(({ eb }) =>
+      eb.and([
+        eb.or([eb('consumer_keys.expires_at', 'is', null), eb('consumer_keys.expires_at', '>', p.now)]),
+        eb.or([
+          eb('consumer_keys.last_used_at', 'is', null),
+          eb('consumer_keys.last_used_at', '<=', p.before),
+        ]),
+      ]),
+    )
+    .orderBy('consumer_keys.id')
+    .limit(int(p.limit)),
+);
+
 const keyByDigest = statement((builder, p: { domain_id: number; sha256: string }) =>
   builder
     .selectFrom('consumer_keys')
@@ -345,6 +386,15 @@ export function consumerKeyReads(session: Session) {
     async ofDomain(domainId: number, limit: number): Promise<readonly ConsumerKeyRow[]> {
       await lockDomain(session, domainId);
       return unrevoked(session, { domain_id: domainId, limit });
+    },
+    /** How many of a domain are unused, and the first of them, at most `limit`, by id. */
+    async unused(
+      domainId: number,
+      asked: UnusedPeriod & { readonly limit: number },
+    ): Promise<{ readonly total: number; readonly keys: readonly UnusedKey[] }> {
+      await lockDomain(session, domainId);
+      const rows = await unused(session, { ...asked, domain_id: domainId });
+      return { total: rows[0]?.total ?? 0, keys: rows.map(({ total: _, ...key }) => key) };
     },
     /** How many of a domain are neither revoked nor expired at a time, in milliseconds since the epoch. */
     async countInForce(domainId: number, now: number): Promise<number> {

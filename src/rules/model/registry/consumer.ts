@@ -48,7 +48,9 @@ export const CONSUMER_FIELDS = {
   custom_id: filledText(MAX_CUSTOM_ID_CHARACTERS)
     .nullable()
     .default(null)
-    .describe('what tokens name the consumer by: `consumer_prefix` of the issuer and the value of `consumer_claim`; null: the username')
+    .describe(
+      'what tokens name the consumer by: `consumer_prefix` of the issuer and the value of `consumer_claim`; null: the username',
+    )
     .meta({ examples: ['auth0|5f7c8ec7c33c6c004bbafe82'] }),
   group: filledText(MAX_REGISTRY_NAME)
     .nullable()

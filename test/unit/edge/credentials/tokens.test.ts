@@ -121,7 +121,9 @@ describe('a valid token', () => {
     const judged = (issuer: AnyIssuer) =>
       verify(requestOf({ authorization: `Bearer ${token()}` }), wantedOf(registry, [issuer]), { now: NOW });
     expect(await judged(LOGIN)).toMatchObject({ consumer: 'shop' });
-    expect(await judged({ ...LOGIN, consumerPrefix: 'partner-' })).toMatchObject({ consumer: 'partner-shop' });
+    expect(await judged({ ...LOGIN, consumerPrefix: 'partner-' })).toMatchObject({
+      consumer: 'partner-shop',
+    });
     expect(await judged({ ...LOGIN, consumerPrefix: 'other:' })).toMatchObject(refused('unknown_consumer'));
   });
 

@@ -396,4 +396,13 @@ describe('limits of usage plans', () => {
       'gateway of `/v1` usage plan other: gold → free',
     ]);
   });
+
+  test('of operations name what became looser or stricter', () => {
+    const orders = (rate: number): RuleSet =>
+      limited({}, { operations: [{ methods: ['GET'], path: '/orders', limits: { rate, per_sec: 1 } }] });
+    expect(changesIn(orders(5), orders(5))).toEqual([]);
+    expect(changesIn(orders(5), orders(2))).toEqual([
+      'operation `GET /v1/orders` throttle stricter: 5 requests in a second → 2 requests in a second',
+    ]);
+  });
 });
