@@ -5132,7 +5132,7 @@ export interface components {
             readonly domain_id: number;
             /** @description name of the consumer, in logs and towards the origin */
             readonly username: string;
-            /** @description what tokens name the consumer by in `consumer_claim`; null: the username */
+            /** @description what tokens name the consumer by: `consumer_prefix` of the issuer and the value of `consumer_claim`; null: the username */
             readonly custom_id: string | null;
             /** @description group of the consumer; a note for people and reports */
             readonly group: string | null;
@@ -5191,7 +5191,7 @@ export interface components {
         readonly ConsumerUpdate: {
             /** @description name of the consumer, in logs and towards the origin */
             readonly username?: string;
-            /** @description what tokens name the consumer by in `consumer_claim`; null: the username */
+            /** @description what tokens name the consumer by: `consumer_prefix` of the issuer and the value of `consumer_claim`; null: the username */
             readonly custom_id?: string | null;
             /** @description group of the consumer; a note for people and reports */
             readonly group?: string | null;
@@ -7622,7 +7622,7 @@ export interface components {
             readonly domain_id: number;
             /** @description name of the consumer, in logs and towards the origin */
             readonly username: string;
-            /** @description what tokens name the consumer by in `consumer_claim`; null: the username */
+            /** @description what tokens name the consumer by: `consumer_prefix` of the issuer and the value of `consumer_claim`; null: the username */
             readonly custom_id: string | null;
             /** @description group of the consumer; a note for people and reports */
             readonly group: string | null;
@@ -10298,6 +10298,8 @@ export interface components {
             readonly clock_skew_sec: number;
             /** @description claim that has the `custom_id` of a consumer, or its username */
             readonly consumer_claim: string;
+            /** @description text before the value of `consumer_claim`; the whole is the `custom_id` or the username of a consumer. It separates the names of issuers whose subjects are assigned independently; null: no prefix */
+            readonly consumer_prefix: string | null;
             /** @description claim that has the scopes: a text divided by blanks, or a list of texts */
             readonly scopes_claim: string;
             /** @description username of the consumer as which tokens that name no consumer act; null: such tokens are refused */
@@ -10393,6 +10395,8 @@ export interface components {
             readonly clock_skew_sec?: number;
             /** @description claim that has the `custom_id` of a consumer, or its username */
             readonly consumer_claim?: string;
+            /** @description text before the value of `consumer_claim`; the whole is the `custom_id` or the username of a consumer. It separates the names of issuers whose subjects are assigned independently; null: no prefix */
+            readonly consumer_prefix?: string | null;
             /** @description claim that has the scopes: a text divided by blanks, or a list of texts */
             readonly scopes_claim?: string;
             /** @description username of the consumer as which tokens that name no consumer act; null: such tokens are refused */
@@ -20577,7 +20581,7 @@ export interface operations {
                     /** @description name of the consumer, in logs and towards the origin */
                     readonly username: string;
                     /**
-                     * @description what tokens name the consumer by in `consumer_claim`; null: the username
+                     * @description what tokens name the consumer by: `consumer_prefix` of the issuer and the value of `consumer_claim`; null: the username
                      * @default null
                      */
                     readonly custom_id?: string | null;
@@ -21268,6 +21272,11 @@ export interface operations {
                      * @default sub
                      */
                     readonly consumer_claim?: string;
+                    /**
+                     * @description text before the value of `consumer_claim`; the whole is the `custom_id` or the username of a consumer. It separates the names of issuers whose subjects are assigned independently; null: no prefix
+                     * @default null
+                     */
+                    readonly consumer_prefix?: string | null;
                     /**
                      * @description claim that has the scopes: a text divided by blanks, or a list of texts
                      * @default scope
