@@ -63,6 +63,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'engine/evaluator/trace.ts': 'routes and pools share a phase',
   'engine/plan/layout.ts': 'the number of a type that was added between others',
   'page/panel/page/views/trace.ts': 'the phase of error pages has no outcome of its own',
+  'page/panel/page/views/gateways/': 'gateways and their use have a section of their own',
   'rules/files/edge-gateways.ts': 'gateways are a list of their own in edge files',
   'rules/files/edge-schema.ts': 'examples of the schema',
   'rules/files/print-edge.ts': 'origins of a pool are printed as rows',

@@ -325,7 +325,7 @@ function countLimits({ facts, memo, shadow, world }: Run, rule: GatewayRule, ver
   const isRefused = judged.some(({ breached }) => breached);
   if (!isRefused && (!shadow || isDry)) for (const limit of limits) world.planRates.count(limit);
   const ofRefusal = judged.filter(({ breached }) => breached === isRefused);
-  const tightness = (one: (typeof judged)[number]): number => (isRefused ? -one.retryAfter : one.remaining);
+  const tightness = (one: (typeof judged)[number]): number => (isRefused ? -(one.retryAfter ?? 0) : one.remaining);
   const [tightest] = ofRefusal.sort((one, other) => tightness(one) - tightness(other));
   memo.plans.set(rule.id, tightest!);
   return tightest!;
