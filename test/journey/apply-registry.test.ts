@@ -16,6 +16,7 @@ token_issuers:
     audiences: [api]
     keys: [{ kty: OKP, crv: Ed25519, kid: a, x: 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo }]
     default_consumer: acme
+    consumer_prefix: "login:"
 consumers:
   - username: acme
     usage_plan: gold
@@ -37,7 +38,9 @@ test('a registry is made before the gateways that name it, exported, and deleted
   const [acme] = await list('consumers');
   expect(acme).toMatchObject({ username: 'acme', usage_plan: 'gold', scopes: ['orders:read'] });
   expect(await list(`consumers/${acme.id}/keys`)).toMatchObject([{ name: 'ci', sha256: HASH }]);
-  expect(await list('token-issuers')).toMatchObject([{ name: 'login', default_consumer: 'acme' }]);
+  expect(await list('token-issuers')).toMatchObject([
+    { name: 'login', default_consumer: 'acme', consumer_prefix: 'login:' },
+  ]);
   expect((await apply()).out).toBe(site.nothing);
 
   const exported = await site.server.run(['export', site.domain, '-o', at('exported.yaml')]);

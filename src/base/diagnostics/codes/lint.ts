@@ -162,6 +162,13 @@ export const LINT_CODES = {
       'earlier rules take every request that the rule matches, which is proved, so the rule never acts',
     remedy: 'remove it, give it a lower `priority`, or narrow the earlier rules',
   },
+  shared_names: {
+    severity: 'info',
+    meaning:
+      'tokens of several issuers of the gateway name consumers alike: a subject of the one is that of the other',
+    remedy:
+      'write `consumer_prefix` in all of these issuers but one, unless their subjects are assigned together',
+  },
   shared_response: {
     severity: null,
     meaning:

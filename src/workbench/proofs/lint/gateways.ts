@@ -5,7 +5,7 @@
 import { quoteValue } from '../../../base/diagnostics/diagnostic.ts';
 import type { GatewayOperation } from '../../../rules/model/gateway/operations.ts';
 import { isLive } from '../../../rules/model/registry/consumer.ts';
-import type { Consumer, GatewayRule, Rule } from '../../../rules/model/types.ts';
+import type { Consumer, GatewayRule, Registry, Rule } from '../../../rules/model/types.ts';
 import { isAdmitted, kindsOf } from '../credentials.ts';
 import type { GatewayCell } from '../gateway-cells.ts';
 import { coversHostsOf } from './filters.ts';
@@ -42,8 +42,29 @@ export function lintGateways({ enabled, registry, now }: LintContext): readonly 
     .filter(({ auth }) => auth.require !== 'none')
     .flatMap((gateway) => {
       const reason = closedFor(gateway, registry.consumers, { active, now });
-      return reason === null ? uncallable(gateway, callers) : [closed(gateway, reason)];
+      const refused = reason === null ? uncallable(gateway, callers) : [closed(gateway, reason)];
+      return [...refused, ...sharedNames(gateway, registry)];
     });
+}
+
+/** Issuers of a gateway whose tokens name consumers without a prefix, or with the same one. */
+function sharedNames(gateway: GatewayRule, { token_issuers }: Registry): readonly Finding[] {
+  const taken = token_issuers.filter(({ name }) => gateway.auth.jwt?.issuers.includes(name));
+  const prefixes = new Set(taken.map(({ consumer_prefix }) => consumer_prefix));
+  return [...prefixes].flatMap((prefix): readonly Finding[] => {
+    const issuers = taken.filter(({ consumer_prefix }) => consumer_prefix === prefix);
+    if (issuers.length === 1) return [];
+    const names = issuers.map(({ name }) => `\`${name}\``).join(', ');
+    return [
+      {
+        rule: gateway,
+        field: ['auth', 'jwt', 'issuers'],
+        code: 'shared_names',
+        severity: 'info',
+        message: `tokens of ${names} name consumers alike`,
+      },
+    ];
+  });
 }
 
 interface ActiveConsumers {

@@ -541,3 +541,20 @@ describe('cache rules', () => {
     expect(modeOf('force')).toBe('force');
   });
 });
+
+describe('token issuers of a gateway', () => {
+  const PARTNER = { ...LOGIN, name: 'partner', issuer: 'https://partner.test/' };
+  const found = (issuers: readonly string[], partner: Fields = {}): readonly string[] =>
+    codes(
+      ruleSetOf([gateway({ auth: { jwt: { issuers } } })], {
+        consumers: [ACME],
+        token_issuers: [LOGIN, { ...PARTNER, ...partner }],
+      }),
+    ).filter((code) => code.endsWith('shared_names'));
+
+  test('are reported if they name consumers alike', () => {
+    expect(found(['login', 'partner'])).toEqual(['rules[0].auth.jwt.issuers shared_names']);
+    expect(found(['login', 'partner'], { consumer_prefix: 'partner:' })).toEqual([]);
+    expect(found(['login'])).toEqual([]);
+  });
+});
