@@ -432,8 +432,10 @@ describe('in a browser', requires(missingBrowser()), () => {
     await page
       .getByText(`edgeplan gateway draft --domain ${domain} --gateway ${gateway} -o openapi.yaml`)
       .waitFor();
+    await until(() => page.url().includes(`place=gateways%2F${gateway}`), 'the address');
     await page.reload();
-    await page.getByLabel('API key').fill(server.key);
+    await page.getByLabel('API key').waitFor();
+    await page.keyboard.type(server.key);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: '/v1 orders' }).waitFor();
     expect(complaints()).toEqual([]);

@@ -47,6 +47,11 @@ export function deleteListed(kind: RegistryKind, shown: Versioned, done: string)
   });
 }
 
+/** Deletes a consumer with its keys. */
+export function deleteConsumer(consumer: ConsumerShown): Promise<void> {
+  return deleteListed('consumers', consumer, `Consumer ${consumer.username} is deleted.`);
+}
+
 /** Turns a consumer on or off. */
 export function toggleConsumer(consumer: ConsumerShown): Promise<void> {
   const path = listPath('consumers', consumer.id);

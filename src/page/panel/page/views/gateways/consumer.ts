@@ -1,7 +1,13 @@
 /** One consumer: what it may do, its keys, its quotas and its use. */
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { type ConsumerShown, type ConsumerUseShown, listPath, useReading } from '../../api/registry.ts';
+import {
+  type ConsumerShown,
+  type ConsumerUseShown,
+  deleteConsumer,
+  listPath,
+  useReading,
+} from '../../api/registry.ts';
 import { may } from '../../api/state.ts';
 import { goTo } from '../../state.ts';
 import { html } from '../parts.ts';
@@ -88,7 +94,11 @@ export function consumerView({ id }: { readonly id: number }): VNode {
     html`<div class="picks">
     <button type="button" class="quiet" onClick=${() => setOpen('edit')}>Edit</button>
     <button type="button" class="quiet" onClick=${() => setOpen('delete')}>Delete</button></div>`;
-  const leave = (): void => goTo('gateways', 'consumers');
+  // Before the consumer is gone: with the next revision this view would read it again.
+  const remove = (): Promise<void> => {
+    goTo('gateways', 'consumers');
+    return deleteConsumer(consumer);
+  };
   return html`${back}
     ${viewHead(consumer.username, html`<span class="picks">Enabled <${enabledSwitch} consumer=${consumer} again=${again} /></span>`, actions)}
     ${factsOf(consumer)}
@@ -96,5 +106,5 @@ export function consumerView({ id }: { readonly id: number }): VNode {
     <${quotasView} path=${`${path}/usage`} />
     <${requestsView} path=${`${path}/usage`} divisions=${['operation', 'status', 'gateway']} />
     ${open === 'edit' && html`<${consumerDialog} consumer=${consumer} close=${close} />`}
-    ${open === 'delete' && html`<${deleteConsumerDialog} consumer=${consumer} close=${close} done=${leave} />`}`;
+    ${open === 'delete' && html`<${deleteConsumerDialog} consumer=${consumer} close=${close} remove=${remove} />`}`;
 }

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { nextOf } from '../../api/call.ts';
 import {
   type ConsumerShown,
-  deleteListed,
+  deleteConsumer,
   listPath,
   toggleConsumer,
   type UsagePlanShown,
@@ -95,16 +95,14 @@ export function consumerDialog({
 export function deleteConsumerDialog({
   consumer,
   close,
-  done,
+  remove,
 }: {
   readonly consumer: ConsumerShown;
   readonly close: () => void;
-  readonly done: () => void;
+  readonly remove: () => Promise<void>;
 }): VNode {
-  const { username } = consumer;
-  return html`<${confirmDialog} title=${`Delete ${username}?`} word="Delete the consumer" close=${close}
-    text=${`Its keys go with it: edges answer them 401 as soon as they have the next revision, and tokens that name it are refused. To stop it for a while, turn it off.`}
-    act=${() => deleteListed('consumers', consumer, `Consumer ${username} is deleted.`).finally(done)} />`;
+  return html`<${confirmDialog} title=${`Delete ${consumer.username}?`} word="Delete the consumer" close=${close} act=${remove}
+    text="Its keys go with it: edges answer them 401 as soon as they have the next revision, and tokens that name it are refused. To stop it for a while, turn it off." />`;
 }
 
 /** Where the list is: the paths of its pages from the first one to the one that is shown, and the username that is sought. */
@@ -202,5 +200,5 @@ export function consumersView(): VNode {
       empty=${place.sought === '' ? 'This domain has no consumers yet.' : `No consumer has the username ${place.sought}.`} />`
     }
     ${open.kind === 'new' && html`<${consumerDialog} consumer=${null} close=${close} />`}
-    ${open.kind === 'delete' && html`<${deleteConsumerDialog} consumer=${open.consumer} close=${close} done=${again} />`}`;
+    ${open.kind === 'delete' && html`<${deleteConsumerDialog} consumer=${open.consumer} close=${close} remove=${() => deleteConsumer(open.consumer).finally(again)} />`}`;
 }
