@@ -241,6 +241,18 @@ describe.each(testDatabases())('gateways on $kind', (database) => {
     ]);
   });
 
+  test('a new document leaves limits and validation of its operations as they are', async () => {
+    const gateway = `/gateways/${await add()}`;
+    const limits = { rate: 5, per_sec: 1, burst: 0 };
+    const validation = { on_invalid: 'log' };
+    expect((await upload(`${gateway}/schema`, DOCUMENT)).status).toBe(200);
+    const [first, ...rest] = (await good('GET', `${gateway}/operations/`)).body;
+    await good('PUT', `${gateway}/operations/`, { operations: [{ ...first, limits, validation }, ...rest] });
+    expect((await upload(`${gateway}/schema`, DOCUMENT)).status).toBe(200);
+    const [after] = (await good('GET', `${gateway}/operations/`)).body;
+    expect(after).toMatchObject({ operation_id: 'listOrders', source: 'schema', limits, validation });
+  });
+
   test('a gateway that is not there is answered before its document is read', async () => {
     for (const [method, path] of [
       ['PUT', '/gateways/999/schema'],

@@ -146,7 +146,10 @@ function inDocument(
 ): Diagnostic {
   const [field, index] = mistake.path;
   if (field !== 'operations' || typeof index !== 'number') return mistake;
-  const located = document.find(({ operation }) => operation === operations[index]);
+  const about = operations[index];
+  if (about?.source !== 'schema') return mistake;
+  const [place] = operationPlaces(about);
+  const located = document.find(({ operation }) => operationPlaces(operation)[0] === place);
   return located === undefined ? mistake : { ...mistake, path: located.path };
 }
 
