@@ -14,7 +14,7 @@ import { generateCase } from '../support/generate.ts';
 const ENTRY = new URL('../../src/engine/evaluator/index.ts', import.meta.url).pathname;
 
 /** Octets, minified. Raised only with a reason: every page and Worker loads them. */
-const MOST_OCTETS = 561_000;
+const MOST_OCTETS = 564_000;
 const MOST_GZIPPED = 172_000;
 /**
  * Octets of our own code in it; raised from 90,000 for captures of rewrites, which are spans of the path as sent, and from 92,000
@@ -22,9 +22,9 @@ const MOST_GZIPPED = 172_000;
  * what reads headers, parameters and cookies, compares them, and explains it; from 106,000 for captures of redirects, for keys of
  * rate limits that consist of parts, their header fields and counts by status, for headers rules and for lists; from 125,000 for
  * registries, from 131,000 for gateways (operations, verdicts, answers, usage plans), and from 149,000 for quotas, client
- * certificates and schemas of bodies, limits of operations.
+ * certificates and schemas of bodies, limits of operations, and from 171,000 for `concurrency` of usage plans.
  */
-const MOST_OWN = 171_000;
+const MOST_OWN = 173_000;
 
 let bundle: Bundle;
 

@@ -26,6 +26,7 @@ const DIVIDED = [
   'cli',
   'control/api',
   'control/store',
+  'engine/evaluator',
   'engine/waf/detectors',
   'engine/waf',
   'workbench/importers',

@@ -8,7 +8,12 @@ import { expect, test } from 'vitest';
 import type { CredentialsWanted } from '../../src/engine/evaluator/gateways.ts';
 import { createOracle, type OracleEnv } from '../oracle/index.ts';
 import { generateCase, seeded } from '../support/generate.ts';
-import { withGateways, withOperationSettings, withQuotas } from '../support/generate-gateways.ts';
+import {
+  withConcurrency,
+  withGateways,
+  withOperationSettings,
+  withQuotas,
+} from '../support/generate-gateways.ts';
 import { wordProgram } from '../support/generate-waf.ts';
 import { loadRuleSet } from '../support/load.ts';
 import { sizeOf } from '../support/size.ts';
@@ -41,6 +46,7 @@ const REASONS = [
   'consumer_expired respond',
   'acl respond',
   'scopes respond',
+  'concurrency respond',
   'throttled respond',
   'quota respond',
 ];
@@ -56,10 +62,8 @@ const BODY_REASONS = [
 
 function compareCase(seed: number, seen: Map<string, number>): void {
   const options = { headers: 3, ...(seed % 2 === 0 ? { conditions: { share: 0.2 } } : {}) };
-  const made = withQuotas(
-    seeded(seed + 90_000),
-    withGateways(seeded(seed + 50_000), generateCase(seed, REQUESTS, options)),
-  );
+  const called = withGateways(seeded(seed + 50_000), generateCase(seed, REQUESTS, options));
+  const made = withConcurrency(seeded(seed + 110_000), withQuotas(seeded(seed + 90_000), called));
   // Other cases have plans of the version before, and more requests whose bodies are read.
   const isSet = seed % 4 === 3;
   const { ruleSet, requests, env: given } = isSet ? withOperationSettings(seeded(seed + 70_000), made) : made;
@@ -67,6 +71,8 @@ function compareCase(seed: number, seen: Map<string, number>): void {
   const oracle = createOracle(ruleSet, env);
   const plain = loadRuleSet(ruleSet, env);
   const traced = loadRuleSet(ruleSet, env);
+  /** Ends of requests whose usage plans limit how many are in flight. */
+  const inFlight: (() => void)[] = [];
   for (const [index, request] of requests.entries()) {
     const where = (path: string): string => `seed ${seed}, request ${index}, ${path}`;
     same(wantedIn(plain.credentialsWanted(request)), oracle.wanted(request), where('credentialsWanted'));
@@ -78,6 +84,15 @@ function compareCase(seed: number, seen: Map<string, number>): void {
     const fields = statedFields(oracle.states(expected));
     same(plain.rateLimitFields(decision), fields, where('rateLimitFields'));
     same(traced.rateLimitFields(trace.decision), fields, where('rateLimitFields of explain'));
+    const slot = oracle.take(expected);
+    same(plain.needsSlot(decision), slot !== null, where('needsSlot'));
+    if (slot !== null) {
+      const frees = [plain.takeSlot(decision)!, traced.takeSlot(trace.decision)!];
+      inFlight.push(() => {
+        for (const free of [...frees, slot.free]) free();
+      });
+    }
+    if (index % 4 === 3) inFlight.shift()?.();
     if (expected.gateway === undefined) continue;
     const what = `${expected.gateway.reason} ${expected.action}`;
     seen.set(what, (seen.get(what) ?? 0) + 1);

@@ -67,7 +67,7 @@ describe.each(testDatabases())('the registry on $kind', (database) => {
       body: { name: 'gold', throttle: { rate: 5 } },
       change: { throttle: null },
       noun: 'usage_plan',
-      defaults: { throttle: { rate: 5, per_sec: 1, burst: 0 }, quota: null },
+      defaults: { throttle: { rate: 5, per_sec: 1, burst: 0 }, quota: null, concurrency: null },
     },
     {
       all: '/token-issuers/',

@@ -29,7 +29,14 @@ import {
 } from './gateways.ts';
 import { headerChanges } from './headers.ts';
 import { altOrigin, type Origins, poolOrigin, recordOrigin, routeOrigin } from './origins.ts';
-import type { PlanRates, PlanVerdict, RateState, Rates, RateVerdict } from './rates.ts';
+import {
+  addressKey,
+  type PlanRates,
+  type PlanVerdict,
+  type RateState,
+  type Rates,
+  type RateVerdict,
+} from './rates.ts';
 import {
   cachedQuery,
   cacheKey,
@@ -60,6 +67,8 @@ export interface World {
   readonly registry: NaiveRegistry;
   readonly rates: Rates;
   readonly planRates: PlanRates;
+  /** Where requests are in flight, one entry for each. */
+  readonly inFlight: string[];
   readonly origins: Origins;
   /** What rules and records go by where that is not their id. */
   readonly keys: ObjectKeys | undefined;
@@ -76,6 +85,8 @@ interface Memo {
   readonly pools: Map<number, number>;
   /** Rules that count the request if its response has one of their statuses. */
   readonly waiting: RateLimitRule[];
+  /** Where the admitted request is in flight; `null`: nothing limits that. */
+  slot: string | null;
   /** What the response may state of rate limits. */
   readonly states: StatedRate[];
   record: number | null;
@@ -100,6 +111,8 @@ export interface Leftover {
   readonly facts: Facts;
   readonly waiting: readonly RateLimitRule[];
   readonly states: Memo['states'];
+  /** Where the request is in flight, if it is; `null`: no usage plan limits that. */
+  readonly slot: string | null;
 }
 
 /** One run through the phases: for what happens, or for the shadow. */
@@ -275,6 +288,9 @@ function gatewayPhase(run: Run): Ending | null {
     const plan = verdict.reason === 'admitted' ? planOf(rule, verdict, world.registry) : null;
     const exhausted = plan === null ? null : exhaustedQuota(facts, verdict, plan);
     if (exhausted !== null) verdict = { ...verdict, reason: 'quota' };
+    const slot = verdict.reason === 'admitted' ? slotOf(run, rule, verdict) : null;
+    const isBusy = slot !== null && world.inFlight.filter((one) => one === slot).length >= plan!.concurrency!;
+    if (isBusy) verdict = { ...verdict, reason: 'concurrency' };
     const rate = verdict.reason === 'admitted' ? countLimits(run, rule, verdict) : null;
     if (rate?.breached)
       verdict = { ...verdict, reason: 'throttled', isOfOperation: rate.name.startsWith('operation ') };
@@ -289,6 +305,7 @@ function gatewayPhase(run: Run): Ending | null {
       memo.states.push({ rule: null, plan: `${plan!.name} quota`, state: { policy, limit } });
     }
     if (verdict.reason === 'admitted') {
+      if (!run.shadow) memo.slot = slot;
       run.admitted = { rule, verdict };
       return null;
     }
@@ -297,10 +314,22 @@ function gatewayPhase(run: Run): Ending | null {
       ...{ action: 'respond', status, body, rule: ref(run, rule), gateway: outcomeOf(rule, verdict) },
       ...(rate === null ? {} : { retryAfter: rate.retryAfter }),
       ...(exhausted === null ? {} : { retryAfter: exhausted.retryAfter }),
+      ...(isBusy ? { retryAfter: 1 } : {}),
       responseHeaders: headers,
     };
   }
   return null;
+}
+
+/** Where a request is in flight: under its consumer, else its address; `null`: its plan does not limit that. */
+function slotOf({ facts, world }: Run, rule: GatewayRule, verdict: GatewayVerdict): string | null {
+  const plan = planOf(rule, verdict, world.registry);
+  if (plan === null || plan.concurrency === null || rule.action_mode === 'dry_run') return null;
+  return JSON.stringify([
+    plan.name,
+    verdict.consumer?.username ?? addressKey(facts),
+    verdict.consumer === null,
+  ]);
 }
 
 /**
@@ -325,7 +354,8 @@ function countLimits({ facts, memo, shadow, world }: Run, rule: GatewayRule, ver
   const isRefused = judged.some(({ breached }) => breached);
   if (!isRefused && (!shadow || isDry)) for (const limit of limits) world.planRates.count(limit);
   const ofRefusal = judged.filter(({ breached }) => breached === isRefused);
-  const tightness = (one: (typeof judged)[number]): number => (isRefused ? -(one.retryAfter ?? 0) : one.remaining);
+  const tightness = (one: (typeof judged)[number]): number =>
+    isRefused ? -(one.retryAfter ?? 0) : one.remaining;
   const [tightest] = ofRefusal.sort((one, other) => tightness(one) - tightness(other));
   memo.plans.set(rule.id, tightest!);
   return tightest!;
@@ -514,7 +544,7 @@ function startRun(world: World, facts: Facts, { memo, shadow }: { memo: Memo; sh
 
 function emptyMemo(): Memo {
   const byRule = { rates: new Map(), plans: new Map(), wafs: new Map(), pools: new Map() };
-  return { ...byRule, waiting: [], states: [], record: null };
+  return { ...byRule, waiting: [], states: [], slot: null, record: null };
 }
 
 /** The run after the phases that tag, for rules that are matched on the response. Counts nothing. */
@@ -551,7 +581,8 @@ export function decide(world: World, facts: Facts): { readonly decision: Decisio
   const states = memo.states.filter(({ rule }) => rule === null || isLimited);
   const dry = real.matches.some((match) => match.mode === 'dry_run');
   const decision = dry ? { ...real, shadow: runPhases(world, facts, { memo, shadow: true }) } : real;
-  return { decision, left: { facts, waiting: memo.waiting, states } };
+  const slot = real.action === 'forward' ? memo.slot : null;
+  return { decision, left: { facts, waiting: memo.waiting, states, slot } };
 }
 
 /** Where credentials of a request are read; `null`: none can matter to its decision. Counts nothing. */

@@ -236,6 +236,7 @@ const PROBLEMS: Readonly<Record<string, readonly [number, string, string]>> = {
   consumer_expired: [403, 'Forbidden', 'the consumer is not active'],
   acl: [403, 'Forbidden', 'the consumer may not call this operation'],
   scopes: [403, 'Forbidden', 'the credentials lack a scope of this operation'],
+  concurrency: [429, 'Too Many Requests', 'the usage plan allows no more requests at the same time'],
   throttled: [429, 'Too Many Requests', 'the usage plan allows no more requests now'],
   quota: [429, 'Too Many Requests', 'the quota of the usage plan is exhausted'],
   content_type: [415, 'Unsupported Media Type', 'the operation does not take this media type'],

@@ -23,6 +23,8 @@ export interface Oracle {
   wanted(request: EdgeRequest): CredentialsWanted | null;
   /** What the response to a decision states of rate limits, by rule. */
   states(decision: Decision): readonly StatedLimit[];
+  /** Whether the request of a decision is limited by how many are in flight; counts it as one of them until `free` is called. */
+  take(decision: Decision): { free(): void } | null;
   /** Counts the request of a decision under rules that count the status of its response. */
   respond(decision: Decision, status: number): void;
 }
@@ -49,6 +51,7 @@ export function createOracle(ruleSet: RuleSet, env: OracleEnv = {}): Oracle {
         : { consumers: [], usage_plans: [] },
     rates: createRates(ruleSet.keys),
     planRates: createPlanRates(),
+    inFlight: [],
     origins: createOrigins(env),
     keys: ruleSet.keys,
     developerUntil: until === null ? null : Date.parse(until),
@@ -92,6 +95,12 @@ export function createOracle(ruleSet: RuleSet, env: OracleEnv = {}): Oracle {
           ? { id: null, plan: plan!, ...state }
           : { id: rule.id, ...keyOf(world, rule), ...state },
       );
+    },
+    take(decision) {
+      const slot = leftovers.get(decision)?.slot ?? null;
+      if (slot === null) return null;
+      world.inFlight.push(slot);
+      return { free: () => void world.inFlight.splice(world.inFlight.indexOf(slot), 1) };
     },
     respond(decision, status) {
       const left = leftovers.get(decision);

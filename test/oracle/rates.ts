@@ -35,7 +35,7 @@ const EXACT_UP_TO = 128;
 const SLICES = 16;
 const PATHS_PER_ADDRESS = 1024;
 
-function addressKey(facts: Facts): string {
+export function addressKey(facts: Facts): string {
   if (facts.ip === null) return 'unknown';
   return facts.ip.family === 4 ? `4 ${facts.ip.bits}` : `6 ${facts.ip.bits >> 64n}`;
 }

@@ -73,6 +73,7 @@ export interface GatewayOutcome {
     | 'consumer_expired'
     | 'acl'
     | 'scopes'
+    | 'concurrency'
     | 'throttled'
     | 'quota'
     | 'content_type'

@@ -105,7 +105,7 @@ function decide(
 
 /** What gateways answer without having refused a request by its operation or its credentials. */
 const OTHERS: readonly GatewayReason[] = [
-  ...(['preflight', 'throttled', 'quota'] as const),
+  ...(['preflight', 'throttled', 'quota', 'concurrency'] as const),
   ...(['content_type', 'body_too_large', 'body_uninspected', 'body_invalid'] as const),
 ];
 

@@ -218,7 +218,7 @@ function consumer(random: Random, username: string): Consumer {
 function usagePlan(random: Random, name: string): UsagePlan {
   const rate = name === 'wide' ? random.pick([4, 130]) : random.pick([1, 2, 5, 20]);
   const throttle = { rate, per_sec: random.pick([1, 2, 60]), burst: random.pick([0, 0, 1, 3]) };
-  return { name, throttle: name === 'open' ? null : throttle, quota: null };
+  return { name, throttle: name === 'open' ? null : throttle, quota: null, concurrency: null };
 }
 
 function tokenIssuer(name: string): TokenIssuer {
@@ -468,6 +468,16 @@ export function withOperationSettings<C extends GeneratedCase>(random: Random, m
     return { ...rule, operations };
   });
   return { ...made, ruleSet: { ...made.ruleSet, rules } };
+}
+
+/** The case with limits of requests in flight in some of its usage plans. */
+export function withConcurrency<C extends GeneratedCase>(random: Random, made: C): C {
+  const registry = made.ruleSet.registry as Registry;
+  const usage_plans = registry.usage_plans.map((plan) => ({
+    ...plan,
+    concurrency: random.chance(0.3) ? random.pick([1, 10]) : null,
+  }));
+  return { ...made, ruleSet: { ...made.ruleSet, registry: { ...registry, usage_plans } } };
 }
 
 /** The case with gateways if its seed is one more than a multiple of four. */

@@ -5,7 +5,7 @@ import { GATEWAY_REASONS } from '../../src/engine/evaluator/gateways.ts';
 import { parseRuleSet } from '../../src/rules/model/parse.ts';
 import { createOracle, type Decision, type ErrorPageAnswer } from '../oracle/index.ts';
 import { generateCase, seeded } from './generate.ts';
-import { withGateways, withQuotas } from './generate-gateways.ts';
+import { withConcurrency, withGateways, withQuotas } from './generate-gateways.ts';
 import { wordProgram } from './generate-waf.ts';
 
 const CASES = Array.from({ length: 100 }, (_, index) => generateCase(index + 1, 20));
@@ -65,7 +65,8 @@ describe('generated cases', () => {
     const shadows = new Set<string>();
     for (const made of CASES) {
       const random = seeded(made.seed);
-      const { ruleSet, env, requests } = withQuotas(random, withGateways(random, made));
+      const called = withQuotas(random, withGateways(random, made));
+      const { ruleSet, env, requests } = withConcurrency(random, called);
       const { domain, records, rules, registry } = ruleSet;
       const gateways = rules.filter(({ type }) => type === 'gateway');
       const parsed = parseRuleSet({ domain, records, rules: gateways, registry }, { partial: true });
@@ -76,7 +77,9 @@ describe('generated cases', () => {
       expect(wrong, `seed ${made.seed}`).toEqual([]);
       const oracle = createOracle(ruleSet, env);
       for (const request of requests) {
-        const { gateway, shadow } = oracle.evaluate(request);
+        const decision = oracle.evaluate(request);
+        oracle.take(decision);
+        const { gateway, shadow } = decision;
         if (gateway !== undefined) reasons.add(gateway.reason);
         if (shadow?.gateway !== undefined) shadows.add(shadow.gateway.reason);
       }

@@ -345,6 +345,8 @@ export const MAX_REQUIRED_CLAIMS = 16;
 export const MAX_METADATA_CHARACTERS = 512;
 /** Maximum number of requests of a throttle, and of its burst: counters have 24-bit slices. */
 export const MAX_THROTTLE_COUNT = 1_000_000;
+/** Maximum number of requests in flight that a usage plan allows: more than the connections of one node. */
+export const MAX_CONCURRENCY = 100_000;
 /** Maximum number of requests of a quota: 380,000 a second for 30 days, and a sum of them is an exact number. */
 export const MAX_QUOTA_REQUESTS = 1_000_000_000_000;
 /** Maximum number of audiences, of keys, and of places of tokens of an issuer. */

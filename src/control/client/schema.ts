@@ -10610,6 +10610,8 @@ export interface components {
                  */
                 readonly period: "day" | "week" | "month" | "rolling_30d";
             } | null;
+            /** @description how many requests of a consumer may be in flight at the same time at one process of an edge; a further one is answered 429; null: any number */
+            readonly concurrency: number | null;
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
@@ -10637,6 +10639,8 @@ export interface components {
                  */
                 readonly period?: "day" | "week" | "month" | "rolling_30d";
             } | null;
+            /** @description how many requests of a consumer may be in flight at the same time at one process of an edge; a further one is answered 429; null: any number */
+            readonly concurrency?: number | null;
         };
         readonly UsedList: {
             readonly id: number;
@@ -20992,6 +20996,11 @@ export interface operations {
                          */
                         readonly period: "day" | "week" | "month" | "rolling_30d";
                     } | null;
+                    /**
+                     * @description how many requests of a consumer may be in flight at the same time at one process of an edge; a further one is answered 429; null: any number
+                     * @default null
+                     */
+                    readonly concurrency?: number | null;
                 };
             };
         };

@@ -113,10 +113,11 @@ export function consumerOf({ id, body }: Pick<ConsumerRow, 'id' | 'body'>): Cons
 
 /** The fields of a usage plan. @throws PublishFault `stored_rows` */
 export function usagePlanOf({ id, body }: Pick<UsagePlanRow, 'id' | 'body'>): UsagePlan {
-  // Rows of releases before have no quota.
+  // Rows of earlier releases have no quota, and no concurrency.
   return {
     quota: null,
-    ...readBody<Omit<UsagePlan, 'quota'> & Partial<UsagePlan>>(body, `usage plan ${id}`),
+    concurrency: null,
+    ...readBody<Omit<UsagePlan, 'quota' | 'concurrency'> & Partial<UsagePlan>>(body, `usage plan ${id}`),
   };
 }
 

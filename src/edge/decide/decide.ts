@@ -6,7 +6,7 @@
 import type { EdgeAnswer } from '../../base/http/header-fields.ts';
 import { countStatus } from '../answers/answer-to.ts';
 import { answerAtEdge } from './answer-at-edge.ts';
-import { evaluate } from './evaluate.ts';
+import { evaluate, takeSlot } from './evaluate.ts';
 import type { DecidingDomain, Exchange } from './exchange.ts';
 import { inspectBody } from './inspect-body.ts';
 import { read } from './read.ts';
@@ -17,8 +17,11 @@ import { verifyCredentials } from './verify-credentials.ts';
 /** The stages up to the decision. */
 export const STAGES: readonly Stage<RequestContext>[] = [read, verifyCredentials, inspectBody, evaluate];
 
+/** The same where the caller sees the end of each response, and calls `endRequest` then. */
+export const IN_FLIGHT_STAGES: readonly Stage<RequestContext>[] = [...STAGES, takeSlot];
+
 /** Those of a request to switch protocols (RFC 9110 §7.8), which has no body. */
-export const UPGRADE_STAGES: readonly Stage<RequestContext>[] = [read, verifyCredentials, evaluate];
+export const UPGRADE_STAGES: readonly Stage<RequestContext>[] = [read, verifyCredentials, evaluate, takeSlot];
 
 /** A forwarded request, or the answer to it. */
 export type DecideOutcome<Domain extends DecidingDomain = DecidingDomain> =
@@ -37,7 +40,7 @@ export interface DecideOptions {
   readonly reporter: Pick<DecisionReporter, 'decided' | 'refused'>;
   /** The parts of a decision that the caller enforces. */
   readonly enforced: Enforced;
-  /** The stages up to the decision: `STAGES`, or `UPGRADE_STAGES`. */
+  /** The stages up to the decision: `STAGES`, `IN_FLIGHT_STAGES`, or `UPGRADE_STAGES`. */
   readonly stages: readonly Stage<RequestContext>[];
 }
 

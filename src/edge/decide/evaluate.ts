@@ -1,6 +1,9 @@
-/** Stage `evaluate`. In: an identified request. Out: the exchange, which is the request with the evaluator's decision. */
+/**
+ * Stage `evaluate`. In: an identified request. Out: the exchange, which is the request with the evaluator's decision. Stage `take a slot`:
+ * the request is in flight for its usage plan, where the software around the edge sees the end of responses.
+ */
 import type { Match } from '../../engine/evaluator/index.ts';
-import { identifiedOf, type RequestContext } from './request-context.ts';
+import { exchangeOf, identifiedOf, type RequestContext } from './request-context.ts';
 
 const NO_MATCHES: readonly Match[] = Object.freeze([]);
 
@@ -11,5 +14,13 @@ export function evaluate(context: RequestContext): null {
   const { id, startedAt, incoming } = context;
   const { visitor } = incoming;
   context.exchange = { id, startedAt, visitor, request, domain, decision, pageMatches: NO_MATCHES };
+  return null;
+}
+
+/** Takes the slot that the request needs, until `endRequest`. INVARIANT: no other request is evaluated between `evaluate` and this. */
+export function takeSlot(context: RequestContext): null {
+  const { decision, domain } = exchangeOf(context);
+  // A client that has left while its request was decided is not in flight.
+  if (!context.hasEnded) context.freeSlot = domain.evaluator.takeSlot(decision);
   return null;
 }

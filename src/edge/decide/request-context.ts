@@ -159,6 +159,10 @@ export interface RequestContext<Message = unknown, Domain extends DecidingDomain
   exchange: Exchange<Domain> | null;
   /** Set where the answer is 421. */
   unserved: UnservedHost | null;
+  /** Set by `take a slot`: frees the request's slot of its usage plan; `null`: it has none. */
+  freeSlot: (() => void) | null;
+  /** The response has ended, or the client has left, which may be before the decision. */
+  hasEnded: boolean;
 }
 
 export interface RequestContextOptions<Message, Domain extends DecidingDomain = DecidingDomain> {
@@ -188,6 +192,8 @@ export function createRequestContext<Message, Domain extends DecidingDomain>({
     octetsRead: 0,
     exchange: null,
     unserved: null,
+    freeSlot: null,
+    hasEnded: false,
   };
 }
 
@@ -233,6 +239,16 @@ export function exchangeOf<Domain extends DecidingDomain>({
   readonly exchange: Exchange<Domain> | null;
 }): Exchange<Domain> {
   return exchange!;
+}
+
+/**
+ * Ends a request: frees its slot, also one that it would take later. Called when its response has ended or its connection has closed; a
+ * second call has no effect.
+ */
+export function endRequest(context: Pick<RequestContext, 'freeSlot' | 'hasEnded'>): void {
+  context.hasEnded = true;
+  context.freeSlot?.();
+  context.freeSlot = null;
 }
 
 // A stage of a request's way through the edge, and how a list of stages runs.

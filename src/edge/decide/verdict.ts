@@ -13,8 +13,17 @@ import type { DecidingDomain } from './exchange.ts';
  * - `response` the domain's settings, headers rules, gateways with `cors`, usage plans, or rate limits with `headers`, add or remove headers
  *   of responses
  * - `request` headers rules, or gateways with `upstream_headers` or `hide`, change the headers of the request
+ * - `concurrency` a usage plan limits the requests in flight, and the edge does not see their end
  */
-export const UNENFORCED = ['origin', 'cache', 'rewrite', 'body', 'response', 'request'] as const;
+export const UNENFORCED = [
+  'origin',
+  'cache',
+  'rewrite',
+  'body',
+  'response',
+  'request',
+  'concurrency',
+] as const;
 /** One of `UNENFORCED`. */
 export type Unenforced = (typeof UNENFORCED)[number];
 
@@ -77,6 +86,7 @@ export function verdictOf(
   const changesResponse = changesResponses(domain.settings) || decision.responseHeaders !== undefined;
   if (origin !== null && (isStated || changesResponse)) add('response');
   if (decision.requestHeaders !== undefined) add('request');
+  if (domain.evaluator.needsSlot(decision)) add('concurrency');
   return {
     id,
     domain: domain.name,

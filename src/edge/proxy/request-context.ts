@@ -70,6 +70,8 @@ export function createNodeContext<Client>(options: NodeContextOptions<Client>): 
     octetsRead: 0,
     exchange: null,
     unserved: null,
+    freeSlot: null,
+    hasEnded: false,
     client,
     began: performance.now(),
     span: services.spans === null ? null : startRequestSpan(services.spans, incoming),

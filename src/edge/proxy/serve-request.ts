@@ -10,7 +10,7 @@ import type { EdgeAnswer } from '../../base/http/response.ts';
 import { countStatus } from '../answers/answer-to.ts';
 import { pageAnswer } from '../answers/pages.ts';
 import { answerAtEdge } from '../decide/answer-at-edge.ts';
-import { evaluate } from '../decide/evaluate.ts';
+import { evaluate, takeSlot } from '../decide/evaluate.ts';
 import { inspectBody } from '../decide/inspect-body.ts';
 import { read } from '../decide/read.ts';
 import { answerOf, type Incoming, runStages, type Stage } from '../decide/request-context.ts';
@@ -37,6 +37,7 @@ const REQUEST_STAGES: readonly Stage<NodeContext<ClientSink>>[] = [
   verifyCredentials,
   inspectBody,
   evaluate,
+  takeSlot,
   answerAtEdge,
   chooseOrigin,
   forward,
@@ -47,6 +48,7 @@ const UPGRADE_STAGES: readonly Stage<NodeContext<SwitchingClient>>[] = [
   read,
   verifyCredentials,
   evaluate,
+  takeSlot,
   answerAtEdge,
   refuseDisabled,
   chooseOrigin,

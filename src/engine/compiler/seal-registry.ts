@@ -22,8 +22,10 @@ import {
   REGISTRY_MAGIC,
   REGISTRY_VERSION,
   REGISTRY_VERSION_PLAIN,
+  REGISTRY_VERSION_QUOTAS,
   type RegisteredIssuer,
   registryChecksum,
+  SLOT_PLAN_ROW,
 } from '../plan/registry.ts';
 
 /** A registry that its sealed form cannot have. The message follows `the registry`. */
@@ -47,9 +49,7 @@ export type Exhausted = ReadonlyMap<string, readonly ExhaustedQuota[]>;
  * @throws RegistryTooLarge
  */
 export function sealRegistry(registry: Registry, exhausted: Exhausted = new Map()): Uint8Array {
-  const version = registry.usage_plans.some(({ quota }) => quota !== null)
-    ? REGISTRY_VERSION
-    : REGISTRY_VERSION_PLAIN;
+  const version = versionOf(registry);
   const { words, text, counts } = bodyOf(registry, { version, exhausted });
   const wide = text.some((part) => /[^\u0000-\u00ff]/.test(part));
   const units = text.reduce((sum, part) => sum + part.length, 0);
@@ -74,6 +74,18 @@ export function sealRegistry(registry: Registry, exhausted: Exhausted = new Map(
   for (const [word, value] of header.entries()) view.setUint32(word * 4, value, true);
   view.setUint32(REGISTRY_HEADER.checksum * 4, registryChecksum(bytes), true);
   return bytes;
+}
+
+/**
+ * The lowest version whose readers follow all of a registry: those before version 3 would admit any number of requests at the same time,
+ * and would take the consumers of an issuer with `consumer_prefix` for those of the value alone.
+ */
+function versionOf({ usage_plans, token_issuers }: Registry): number {
+  const hasConcurrency = usage_plans.some(({ concurrency }) => concurrency !== null);
+  const hasPrefix = token_issuers.some(({ consumer_prefix }) => consumer_prefix !== null);
+  const hasQuota = usage_plans.some(({ quota }) => quota !== null);
+  if (hasConcurrency || hasPrefix) return REGISTRY_VERSION;
+  return hasQuota ? REGISTRY_VERSION_QUOTAS : REGISTRY_VERSION_PLAIN;
 }
 
 interface Body {
@@ -120,10 +132,7 @@ function bodyOf(
   index[REGISTRY_INDEX.keys] = place(pool, keys.flatMap(keyRow));
   index[REGISTRY_INDEX.plans] = place(
     pool,
-    plans.flatMap((plan) => {
-      const row = planRow(pool, plan);
-      return isPlain ? row.slice(0, PLAN_ROW.size) : row;
-    }),
+    plans.flatMap((plan) => planRow(pool, plan).slice(0, planWords(version))),
   );
   index[REGISTRY_INDEX.issuers] = place(
     pool,
@@ -146,9 +155,15 @@ function placeExhausted(pool: Pool, quotas: readonly ExhaustedQuota[]): number {
   return place(pool, [quotas.length, ...rows]);
 }
 
-/** A row of QUOTA_PLAN_ROW. */
-function planRow(pool: Pool, { name, throttle, quota }: UsagePlan): readonly number[] {
-  const row = new Array<number>(QUOTA_PLAN_ROW.size).fill(0);
+/** Words of the row of a usage plan. */
+function planWords(version: number): number {
+  if (version === REGISTRY_VERSION_PLAIN) return PLAN_ROW.size;
+  return version === REGISTRY_VERSION_QUOTAS ? QUOTA_PLAN_ROW.size : SLOT_PLAN_ROW.size;
+}
+
+/** A row of SLOT_PLAN_ROW. */
+function planRow(pool: Pool, { name, throttle, quota, concurrency }: UsagePlan): readonly number[] {
+  const row = new Array<number>(SLOT_PLAN_ROW.size).fill(0);
   row[QUOTA_PLAN_ROW.name] = stringNumber(pool, name);
   row[QUOTA_PLAN_ROW.rate] = throttle?.rate ?? 0;
   row[QUOTA_PLAN_ROW.perSec] = throttle?.per_sec ?? 0;
@@ -157,6 +172,7 @@ function planRow(pool: Pool, { name, throttle, quota }: UsagePlan): readonly num
   row[QUOTA_PLAN_ROW.quotaLow] = low;
   row[QUOTA_PLAN_ROW.quotaHigh] = high;
   row[QUOTA_PLAN_ROW.period] = quota === null ? 0 : QUOTA_PERIODS.indexOf(quota.period);
+  row[SLOT_PLAN_ROW.concurrency] = concurrency ?? 0;
   return row;
 }
 

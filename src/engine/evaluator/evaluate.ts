@@ -48,7 +48,13 @@ import {
   tagAgain,
 } from './phases.ts';
 import { type FindList, listsOfPlan, registryOfPlan } from './plan-parts.ts';
-import { countResponse, type RateLimitFields, rateLimitFields } from './rate-outcomes.ts';
+import {
+  countResponse,
+  needsSlot,
+  type RateLimitFields,
+  rateLimitFields,
+  takeSlot,
+} from './rate-outcomes.ts';
 import type { EdgeRequest } from './request.ts';
 import { type Context, createRun, type Memo, type OriginStates } from './run.ts';
 import type { Trace } from './trace.ts';
@@ -184,6 +190,14 @@ export interface Evaluator {
    * `evaluate` returned, no copy of it. Never throws.
    */
   countResponse(decision: Decision, status: number): void;
+  /** Whether the usage plan of a forwarded request limits how many requests of its consumer are in flight. */
+  needsSlot(decision: Decision): boolean;
+  /**
+   * Counts a forwarded request as in flight until the result is called, which has to be when its response has ended or its connection
+   * has closed; a second call of it has no effect. `null`: no usage plan limits it. To be called right after `evaluate`, before another
+   * request is decided, and once. Without it no request is in flight, and none is refused for it. Takes what `evaluate` returned, no copy.
+   */
+  takeSlot(decision: Decision): (() => void) | null;
 }
 
 /**
@@ -285,6 +299,8 @@ export function loadPlan(bytes: Uint8Array | ArrayBuffer, options: EvaluatorOpti
     bodyWanted: (request) => bodyWanted(state, request),
     errorPage: (request, status, madeBy) => errorPageOf(state, request, { status, madeBy }),
     rateLimitFields,
+    needsSlot,
+    takeSlot,
     countResponse: (decision, status) => {
       try {
         countResponse(decision, status);

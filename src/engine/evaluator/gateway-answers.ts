@@ -42,6 +42,11 @@ const PROBLEMS: {
     title: 'Too Many Requests',
     detail: 'the quota of the usage plan is exhausted',
   },
+  concurrency: {
+    status: 429,
+    title: 'Too Many Requests',
+    detail: 'the usage plan allows no more requests at the same time',
+  },
   content_type: {
     status: 415,
     title: 'Unsupported Media Type',

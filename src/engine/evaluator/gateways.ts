@@ -206,6 +206,7 @@ export const GATEWAY_REASONS = [
   'scopes',
   'throttled',
   'quota',
+  'concurrency',
   'content_type',
   'body_too_large',
   'body_uninspected',

@@ -197,7 +197,9 @@ export function decide(context: Context, { real, shadow }: Runs): Decision {
   const states = real.planState === null ? limits : [...(limits ?? []), real.planState];
   const { pending } = context.memo;
   // PERF: the object would be allocated for every decision.
-  if (states !== null || pending !== null) storeOutcome(decision, { states, pending });
+  const needed = real.action === 'forward' ? real.needed : null;
+  if (states !== null || pending !== null || needed !== null)
+    storeOutcome(decision, { states, pending, needed });
   return decision;
 }
 

@@ -1,11 +1,13 @@
 /**
  * What rate limits leave beside a decision (semantics §14): the states that its response states in the fields `RateLimit` and
- * `RateLimit-Policy`, and counts that wait for the status of its response. In: what the phase has judged. Out: the fields; the counts.
+ * `RateLimit-Policy`, counts that wait for the status of its response, and the slot that it needs while it is in flight (semantics §15).
+ * In: what the phase has judged. Out: the fields; the counts; the slot.
  * They belong to the decision object and are no fields of it: most decisions have none, and keys may have secrets of visitors.
  */
 import { utf8Bytes } from '../../base/octets/octets.ts';
 import { xxhash32 } from '../../base/octets/xxhash32.ts';
 import type { Counters, RateKey, RateWindow } from '../rate-counters/counters.ts';
+import type { NeededSlot } from '../rate-counters/slots.ts';
 import type { Decision } from './decision.ts';
 
 /** The state of one rate limit for the visitor of a request, the request included. */
@@ -33,6 +35,7 @@ export interface PendingCount {
 interface RateOutcome {
   readonly states: readonly RateState[] | null;
   pending: readonly PendingCount[] | null;
+  readonly needed: NeededSlot | null;
 }
 
 const OUTCOMES = new WeakMap<Decision, RateOutcome>();
@@ -88,6 +91,17 @@ export function countResponse(decision: Decision, status: number): void {
   outcome.pending = null;
   for (const { counters, window, key, now, statuses } of pending)
     if (statuses.includes(status)) counters.hit(window, key, now, window.capacity, unread());
+}
+
+/** Whether the request of a decision needs a slot while it is in flight. */
+export function needsSlot(decision: Decision): boolean {
+  return (OUTCOMES.get(decision)?.needed ?? null) !== null;
+}
+
+/** Takes the slot of a decision, and returns the function that frees it; `null`: it needs none. */
+export function takeSlot(decision: Decision): (() => void) | null {
+  const needed = OUTCOMES.get(decision)?.needed ?? null;
+  return needed === null || needed.slots === null ? null : needed.slots.take(needed.key);
 }
 
 function unread(): { breached: boolean; count: number; retryAfter: number } {

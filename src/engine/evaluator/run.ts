@@ -5,6 +5,7 @@
 import type { RatePart } from '../../base/vocabulary/vocabulary.ts';
 import { FLAG, phaseStart as firstSlot, ruleTypeOf, SLOT } from '../plan/layout.ts';
 import type { Counters, RateResult, RateWindow } from '../rate-counters/counters.ts';
+import type { NeededSlot } from '../rate-counters/slots.ts';
 import type { WafProgram } from '../waf/request/inspection.ts';
 import type { Pool, PoolState, Surroundings, TurnState } from './balancer.ts';
 import { type Candidates, nextCandidate, skipTo } from './candidates.ts';
@@ -163,6 +164,8 @@ export interface Run {
   gateway: GatewayOutcome | null;
   /** Slot of that gateway, or -1. */
   gatewaySlot: number;
+  /** The slot of its usage plan that the admitted request needs; `null`: none. */
+  needed: NeededSlot | null;
 }
 
 /** An empty run. */
@@ -193,6 +196,7 @@ export function createRun(shadow: boolean): Run {
     planState: null,
     gateway: null,
     gatewaySlot: -1,
+    needed: null,
   };
 }
 
@@ -222,6 +226,7 @@ export function resetRun(run: Run): void {
   run.planState = null;
   run.gateway = null;
   run.gatewaySlot = -1;
+  run.needed = null;
 }
 
 /** The first slot of a type's phase, and the first of the next. */

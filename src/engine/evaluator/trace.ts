@@ -96,6 +96,7 @@ export const REASONS = [
   'under_limit',
   'over_limit',
   'quota_exhausted',
+  'over_concurrency',
   'below_threshold',
   'at_threshold',
   'no_signatures',

@@ -1,13 +1,15 @@
 /**
  * Usage plans and `limits` of operations (semantics §15): each consumer has its own count of a plan, over all gateways of the domain,
- * and of an operation; a request without a consumer counts under its address. A request that one of both refuses counts under neither. Quotas are counted by the control plane; here
- * they are exhausted until a time or not. In: a verdict. Out: the count, and what the response states of it.
+ * and of an operation; a request without a consumer counts under its address. A request that one of both refuses counts under neither.
+ * Quotas are counted by the control plane; here they are exhausted until a time or not. Slots of `concurrency` are compared here and
+ * taken by software that sees the end of responses (`takeSlot`). In: a verdict. Out: the count, and what the response states of it.
  */
 import { META, SLOT } from '../plan/layout.ts';
 import type { RegisteredUsagePlan } from '../plan/open-registry.ts';
 import { periodAt } from '../plan/quota-period.ts';
 import { counterSpace, type RateKey } from '../rate-counters/counters.ts';
-import { ipOf } from './facts.ts';
+import type { NeededSlot } from '../rate-counters/slots.ts';
+import { type Facts, ipOf } from './facts.ts';
 import type { GatewayVerdict } from './gateways.ts';
 import { keyOfSlot } from './identity.ts';
 import { textOf } from './loaded.ts';
@@ -47,6 +49,36 @@ interface ExhaustedPlan {
   /** Milliseconds since the epoch, after the time of the request. */
   readonly until: number;
 }
+
+/** The slot that an admitted request needs; `null`: none. Gateways under dry_run take none. */
+export function neededSlot(
+  context: Context,
+  place: GatewayPlace,
+  verdict: GatewayVerdict,
+): NeededSlot | null {
+  const plan = isDryRun(context, place.slot) ? null : planOf(context, place, verdict);
+  if (plan === null || plan.concurrency === null) return null;
+  const { counters, facts, loaded } = context;
+  const { consumer } = verdict;
+  const who = consumer === null ? `address ${addressText(facts)}` : `consumer ${consumer.username}`;
+  const domain = textOf(loaded, loaded.plan.meta[META.domain]!);
+  return {
+    slots: counters.slots ?? null,
+    key: `${domain} ${plan.name} ${who}`,
+    most: plan.concurrency,
+  };
+}
+
+/** The address of a request, of IPv6 its /64, as rate counters take it. */
+function addressText(facts: Facts): string {
+  const family = ipOf(facts);
+  if (family === 0) return '';
+  const [first, second] = facts.ipWords;
+  return family === 4 ? `${first}` : `${first} ${second}`;
+}
+
+/** Seconds after which a consumer may try again that has too many requests in flight: when one of them ends is unknown. */
+const CONCURRENCY_RETRY_SEC = 1;
 
 /** The last time that has a text (RFC 3339): later ones are no times. */
 const LAST_TIME = 253_402_300_799_999;
@@ -205,6 +237,10 @@ function isTighter(one: CountedRate, other: CountedRate): boolean {
 export function noteState(context: Context, run: Run, place: GatewayPlace, verdict: GatewayVerdict): void {
   if (verdict.reason === 'quota') {
     noteExhausted(context, run, exhaustedPlan(context, place, verdict)!);
+    return;
+  }
+  if (verdict.reason === 'concurrency') {
+    run.retryAfter = CONCURRENCY_RETRY_SEC;
     return;
   }
   const result = context.memo.rates.get(place.slot);

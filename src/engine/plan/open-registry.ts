@@ -20,8 +20,10 @@ import {
   REGISTRY_MAGIC,
   REGISTRY_VERSION,
   REGISTRY_VERSION_PLAIN,
+  REGISTRY_VERSION_QUOTAS,
   type RegisteredIssuer,
   registryChecksum,
+  SLOT_PLAN_ROW,
   STRING_ROW,
 } from './registry.ts';
 
@@ -61,6 +63,8 @@ export interface RegisteredUsagePlan {
   readonly throttle: { readonly rate: number; readonly perSec: number; readonly burst: number } | null;
   /** `null`: any number of requests. */
   readonly quota: { readonly limit: number; readonly period: QuotaPeriod } | null;
+  /** Requests of one consumer that may be in flight at the same time; `null`: any number. */
+  readonly concurrency: number | null;
 }
 
 /** A registry as evaluators and verifiers of credentials use it. */
@@ -195,11 +199,14 @@ function partsOf(bytes: Uint8Array, trusted: boolean): Parts {
       plans: header(REGISTRY_HEADER.plans),
       issuers: header(REGISTRY_HEADER.issuers),
     },
-    sizes:
-      version === REGISTRY_VERSION_PLAIN
-        ? { consumer: CONSUMER_ROW.size, plan: PLAN_ROW.size }
-        : { consumer: QUOTA_CONSUMER_ROW.size, plan: QUOTA_PLAN_ROW.size },
+    sizes: sizesOf(version),
   };
+}
+
+function sizesOf(version: number): Parts['sizes'] {
+  if (version === REGISTRY_VERSION_PLAIN) return { consumer: CONSUMER_ROW.size, plan: PLAN_ROW.size };
+  const plan = version === REGISTRY_VERSION_QUOTAS ? QUOTA_PLAN_ROW.size : SLOT_PLAN_ROW.size;
+  return { consumer: QUOTA_CONSUMER_ROW.size, plan };
 }
 
 /**
@@ -241,7 +248,7 @@ function checkParts({ words, text, counts, sizes }: Parts): void {
   for (let row = 0; row < counts.plans; row++) {
     const at = index(REGISTRY_INDEX.plans) + row * sizes.plan;
     if (words[at + PLAN_ROW.name]! >= stringCount) throw damaged('a usage plan has no name');
-    if (sizes.plan === QUOTA_PLAN_ROW.size && words[at + QUOTA_PLAN_ROW.period]! >= QUOTA_PERIODS.length)
+    if (sizes.plan >= QUOTA_PLAN_ROW.size && words[at + QUOTA_PLAN_ROW.period]! >= QUOTA_PERIODS.length)
       throw damaged('a usage plan has an unknown period');
   }
 }
@@ -326,7 +333,8 @@ function plansOf(parts: Parts): readonly RegisteredUsagePlan[] {
     return {
       name: stringAt(parts, words[at + PLAN_ROW.name]!),
       throttle: rate === 0 ? null : throttle,
-      quota: sizes.plan === QUOTA_PLAN_ROW.size ? quotaAt(words, at) : null,
+      quota: sizes.plan >= QUOTA_PLAN_ROW.size ? quotaAt(words, at) : null,
+      concurrency: sizes.plan >= SLOT_PLAN_ROW.size ? words[at + SLOT_PLAN_ROW.concurrency]! || null : null,
     };
   });
 }

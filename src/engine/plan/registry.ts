@@ -15,8 +15,10 @@ import {
 } from '../../base/vocabulary/vocabulary.ts';
 
 /** Raised whenever the layout or the meaning of a field changes; higher versions are refused. */
-export const REGISTRY_VERSION = 2;
-/** The version of a registry without quotas, which builds before version 2 read, too. */
+export const REGISTRY_VERSION = 3;
+/** The version of a registry without `concurrency` and `consumer_prefix`, which builds before version 3 read, too. */
+export const REGISTRY_VERSION_QUOTAS = 2;
+/** The version of a registry without quotas either, which builds before version 2 read, too. */
 export const REGISTRY_VERSION_PLAIN = 1;
 /** The kind of the registry in a plan's rows of lists (LIST in `layout.ts`), of which it is the last; its name is empty. */
 export const REGISTRY_KIND = LIST_KINDS.length;
@@ -112,6 +114,8 @@ export const PLAN_ROW = { name: 0, rate: 1, perSec: 2, burst: 3, size: 4 } as co
  * in QUOTA_PERIODS.
  */
 export const QUOTA_PLAN_ROW = { ...PLAN_ROW, quotaLow: 4, quotaHigh: 5, period: 6, size: 7 } as const;
+/** The same from version 3 on, with the requests that may be in flight, of which 0 is any number. */
+export const SLOT_PLAN_ROW = { ...QUOTA_PLAN_ROW, concurrency: 7, size: 8 } as const;
 
 /** A token issuer, as gateways take its tokens (semantics §15). */
 export interface RegisteredIssuer {

@@ -40,6 +40,7 @@ import {
   placeOf,
   placesTaken,
 } from './pages.ts';
+import { createRequestSlots, type RequestSlots } from './slots.ts';
 import { EntryStore, MIN_BYTES } from './store.ts';
 
 export { counterSpace } from './layout.ts';
@@ -97,6 +98,8 @@ export interface Counters {
   hit(window: RateWindow, key: RateKey, now: number, allowance: number, out: MutableRateResult): void;
   /** Writes to `out` what `hit` would, and stores nothing. */
   peek(window: RateWindow, key: RateKey, now: number, allowance: number, out: MutableRateResult): void;
+  /** Slots of requests in flight. Absent: usage plans do not limit how many requests a consumer has in flight. */
+  readonly slots?: RequestSlots;
 }
 
 /** Memory, clock and seed of a set of counters. */
@@ -118,6 +121,7 @@ export interface BoundedCounters extends Counters {
   bytes(): number;
   /** Keys that were evicted before their window had passed. */
   evictions(): number;
+  readonly slots: RequestSlots;
   /** What `saved.ts` saves and restores. */
   readonly parts: CounterParts;
 }
@@ -155,6 +159,7 @@ export function createCounters(options: CountersOptions = {}): BoundedCounters {
     peek: (window, key, now, allowance, out) => counters.judge(window, key, now, allowance, false, out),
     bytes: () => counters.store.bytes,
     evictions: () => counters.store.evictions,
+    slots: createRequestSlots(),
     parts: counters,
   };
 }

@@ -66,10 +66,11 @@ export function shortRegistry(
     ...withoutDefaults(consumer, LISTED_CONSUMER_FIELDS),
     ...(keys === undefined ? {} : { keys: keys.map(withoutNull) }),
   }));
-  const plans = registry.usage_plans.map(({ name, throttle, quota }) => ({
+  const plans = registry.usage_plans.map(({ name, throttle, quota, concurrency }) => ({
     name,
     ...(throttle === null ? {} : { throttle: shortThrottle(throttle) }),
     ...(quota === null ? {} : { quota }),
+    ...(concurrency === null ? {} : { concurrency }),
   }));
   const issuers = registry.token_issuers.map((issuer) => withoutDefaults(issuer, TOKEN_ISSUER_FIELDS));
   const lists = { consumers, usage_plans: plans, token_issuers: issuers };

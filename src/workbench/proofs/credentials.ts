@@ -246,10 +246,12 @@ export function isCounted(
   return cell.operation?.limits !== undefined || hasLimit(gateway, registry, consumer);
 }
 
-/** Whether the usage plan of a consumer may refuse it. A quota counts consumers alone, a throttle addresses, too. */
+/** Whether the usage plan of a consumer may refuse it. A quota counts consumers alone, throttle and concurrency addresses, too. */
 function hasLimit(gateway: GatewayRule, registry: Registry, consumer: Consumer | null): boolean {
   const plan = planNamed(registry, consumer?.usage_plan ?? gateway.default_plan ?? '');
-  return plan !== undefined && (plan.throttle !== null || (consumer !== null && plan.quota !== null));
+  if (plan === undefined) return false;
+  const { throttle, quota, concurrency } = plan;
+  return throttle !== null || concurrency !== null || (consumer !== null && quota !== null);
 }
 
 function planNamed({ usage_plans }: Registry, name: string): UsagePlan | undefined {

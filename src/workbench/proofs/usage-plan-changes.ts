@@ -1,6 +1,6 @@
 /**
- * How much less or more consumers may ask for. In: two rule sets. Out: usage plans by name whose throttle or quota differs, operations
- * whose `limits` differ, and consumers and gateways that have another plan.
+ * How much less or more consumers may ask for. In: two rule sets. Out: usage plans by name whose throttle, quota or concurrency differs,
+ * operations whose `limits` differ, and consumers and gateways that have another plan.
  */
 import type { GatewayRule, Registry, UsagePlan } from '../../rules/model/types.ts';
 
@@ -8,7 +8,7 @@ import type { GatewayRule, Registry, UsagePlan } from '../../rules/model/types.t
 export interface LimitChange {
   /** `usage plan \`gold\``, `operation \`GET /v1/orders\``. */
   readonly of: string;
-  readonly limit: 'throttle' | 'quota' | 'usage plan';
+  readonly limit: 'throttle' | 'quota' | 'concurrency' | 'usage plan';
   /** Whether it admits more or less than before; `other`: it may be more at one time and less at another. */
   readonly change: 'looser' | 'stricter' | 'other';
   /** In words; `null`: none. */
@@ -73,6 +73,10 @@ function limitsOf(was: UsagePlan, now: UsagePlan): readonly LimitChange[] {
   return [
     ...throttles(of, was.throttle, now.throttle),
     ...limit(of, 'quota', [was.quota, now.quota], { text: quotaText, isWithin: isQuotaWithin }),
+    ...limit(of, 'concurrency', [was.concurrency, now.concurrency], {
+      text: (most) => `${most} requests at the same time`,
+      isWithin: (one, other) => one <= other,
+    }),
   ];
 }
 

@@ -14,15 +14,19 @@ import {
   type ProxiedRequest,
 } from '../../decide/proxied.ts';
 import { createRequestContext } from '../../decide/request-context.ts';
-import { type EdgeVerdict, UNENFORCED, type Unenforced } from '../../decide/verdict.ts';
+import { type EdgeVerdict, UNENFORCED } from '../../decide/verdict.ts';
 import type { InstalledPlan } from '../check-options.ts';
 import { createEmbedded, EMBEDDED_OPTIONS, type EmbeddedOptions } from '../embedded.ts';
 import { inflate } from '../web-streams.ts';
 
+/** The parts that a program can enforce: a decider does not see the end of requests. */
+const ENFORCEABLE = UNENFORCED.filter((part) => part !== 'concurrency');
+type Enforceable = (typeof ENFORCEABLE)[number];
+
 /** Options of `createDecider`. */
 export interface DeciderOptions extends EmbeddedOptions {
   /** The parts of a decision that the program enforces; the others are in `verdict.unenforced`. Default: none. */
-  readonly enforced?: readonly Unenforced[];
+  readonly enforced?: readonly Enforceable[];
 }
 
 /** What to do with a request. */
@@ -64,8 +68,8 @@ export interface Decider {
 }
 
 const PARTS: OptionKind = {
-  what: `a list of ${UNENFORCED.map((part) => `\`${part}\``).join(', ')}`,
-  is: (value) => Array.isArray(value) && value.every((part) => UNENFORCED.includes(part as Unenforced)),
+  what: `a list of ${ENFORCEABLE.map((part) => `\`${part}\``).join(', ')}`,
+  is: (value) => Array.isArray(value) && value.every((part) => ENFORCEABLE.includes(part as Enforceable)),
 };
 
 const OPTIONS: OptionKinds<DeciderOptions> = { ...EMBEDDED_OPTIONS, enforced: PARTS };

@@ -6,9 +6,9 @@ import { checkOptions, type OptionKinds } from '../../../base/diagnostics/option
 import { statusPage } from '../../answers/answer-to.ts';
 import { forwardedTarget } from '../../answers/decided.ts';
 import { requestChanges } from '../../answers/header-changes.ts';
-import { decideRequest, STAGES } from '../../decide/decide.ts';
-import { DEFAULT_PORTS } from '../../decide/exchange.ts';
-import { createRequestContext, type Incoming } from '../../decide/request-context.ts';
+import { decideRequest, IN_FLIGHT_STAGES } from '../../decide/decide.ts';
+import { DEFAULT_PORTS, type DecidingDomain, type Exchange } from '../../decide/exchange.ts';
+import { createRequestContext, endRequest, type Incoming } from '../../decide/request-context.ts';
 import type { EdgeVerdict, Enforced } from '../../decide/verdict.ts';
 import type { InstalledPlan } from '../check-options.ts';
 import { createEmbedded, EMBEDDED_OPTIONS, type EmbeddedEdge, type EmbeddedOptions } from '../embedded.ts';
@@ -21,6 +21,7 @@ import {
   type PeekedBody,
   responseOf,
   schemeOf,
+  withEnd,
 } from './messages.ts';
 
 /** An edge for `fetch` handlers. Its functions need no `this`. */
@@ -81,8 +82,8 @@ export function createEdge(options: FetchEdgeOptions = {}): FetchEdge {
 }
 
 /** What the edge enforces before an application has routed the request, and after that. */
-const BEFORE_ROUTING: Enforced = new Set(['rewrite', 'body', 'response', 'request']);
-const AFTER_ROUTING: Enforced = new Set(['body', 'response', 'request']);
+const BEFORE_ROUTING: Enforced = new Set(['rewrite', 'body', 'response', 'request', 'concurrency']);
+const AFTER_ROUTING: Enforced = new Set(['body', 'response', 'request', 'concurrency']);
 
 /** Answers a request; never rejects. */
 async function serve(edge: EmbeddedEdge, request: Request, serving: Serving): Promise<Response> {
@@ -96,23 +97,46 @@ async function serve(edge: EmbeddedEdge, request: Request, serving: Serving): Pr
 }
 
 /** Decides a request; the response is the edge's own, or the application's. */
-async function respond(
+async function respond(edge: EmbeddedEdge, request: Request, serving: Serving): Promise<Response> {
+  const { reporter, services } = edge;
+  const incoming = incomingOf({ request, facts: serving.facts });
+  const context = createRequestContext({ services, incoming, reader: FETCH_READER });
+  const enforced = serving.rewritable ? BEFORE_ROUTING : AFTER_ROUTING;
+  const end = (): void => endRequest(context);
+  try {
+    const outcome = await decideRequest(context, { reporter, enforced, stages: IN_FLIGHT_STAGES });
+    if (outcome.kind === 'answer') return responseOf(outcome.answer, request.method);
+    const forward = (): Promise<Response> =>
+      forwardTo(edge, request, { ...serving, ...outcome, body: context.body });
+    if (context.freeSlot === null) return await forward();
+    whenAborted(request.signal, end);
+    const response = await forward();
+    // Servers need not read the body of a response to HEAD.
+    if (request.method === 'HEAD') end();
+    return withEnd(response, end);
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+/** What the application gets of a request. */
+interface Forwarded extends Serving {
+  readonly exchange: Exchange<DecidingDomain>;
+  readonly verdict: EdgeVerdict;
+  /** As the stages have left it. */
+  readonly body: unknown;
+}
+
+/** The application's response, or the page for what it throws. */
+async function forwardTo(
   { reporter, services }: EmbeddedEdge,
   request: Request,
-  { facts, next, rewritable }: Serving,
+  { facts, next, rewritable, exchange, verdict, body: left }: Forwarded,
 ): Promise<Response> {
-  const context = createRequestContext({
-    services,
-    incoming: incomingOf({ request, facts }),
-    reader: FETCH_READER,
-  });
-  const enforced = rewritable ? BEFORE_ROUTING : AFTER_ROUTING;
-  const outcome = await decideRequest(context, { reporter, enforced, stages: STAGES });
-  if (outcome.kind === 'answer') return responseOf(outcome.answer, request.method);
-  const { exchange, verdict } = outcome;
   const { challenges } = services;
   const target = (rewritable ? forwardedTarget(exchange.decision) : null) ?? exchange.request.target;
-  const body = context.body === request.body ? null : (context.body as PeekedBody['outgoing']);
+  const body = left === request.body ? null : (left as PeekedBody['outgoing']);
   const trusted = facts.trusted === true;
   const changes = requestChanges(exchange.decision, challenges);
   const forwarded = forwardedRequest(request, { target, body, challenges, trusted, changes });
@@ -122,6 +146,12 @@ async function respond(
     reporter.fault(error, 'the application');
     return finishedResponse(responseOf(statusPage(exchange, 500), request.method), exchange);
   }
+}
+
+/** Calls a function when a request is aborted, or at once if it was. */
+function whenAborted(signal: AbortSignal, end: () => void): void {
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
 }
 
 /** The request with the visitor of whom the caller knows. */

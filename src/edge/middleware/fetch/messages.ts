@@ -135,6 +135,40 @@ export function finishedResponse(response: Response, decided: Exchange<DecidingD
   return finished;
 }
 
+/**
+ * The response with a function that is called once its body has been read, cancelled or has failed; at once if it has no body, and where
+ * it switches protocols, whose end a `fetch` handler does not see.
+ */
+export function withEnd(response: Response, end: () => void): Response {
+  const { body, status } = response;
+  if (body === null || status < 200) {
+    end();
+    return response;
+  }
+  const reader: Reader = body.getReader();
+  const read = new ReadableStream<Octets>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          end();
+          controller.close();
+        } catch (error) {
+          end();
+          controller.error(error);
+        }
+      },
+      cancel(reason) {
+        end();
+        return reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(read, response);
+}
+
 function finishHeaders(headers: Headers, decided: Exchange<DecidingDomain>): void {
   const { settings } = decided.domain;
   for (const name of [...headers.keys()]) {

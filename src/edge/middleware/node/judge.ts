@@ -26,12 +26,13 @@ import {
   responseChanges,
 } from '../../answers/header-changes.ts';
 import { type ClientCertificate, certificateOf } from '../../credentials/client-certificates.ts';
-import { decideRequest, STAGES, UPGRADE_STAGES } from '../../decide/decide.ts';
+import { decideRequest, IN_FLIGHT_STAGES, UPGRADE_STAGES } from '../../decide/decide.ts';
 import type { Exchange } from '../../decide/exchange.ts';
 import {
   answerOf,
   createRequestContext,
   type DecisionServices,
+  endRequest,
   type Incoming,
   type RequestContext,
 } from '../../decide/request-context.ts';
@@ -243,8 +244,8 @@ function valueFor(name: string, value: string, { trusted, challenges }: HeaderCo
 }
 
 /** What the edge enforces before an application has routed the request, and after that. */
-const BEFORE_ROUTING: Enforced = new Set(['rewrite', 'body', 'response', 'request']);
-const AFTER_ROUTING: Enforced = new Set(['body', 'response', 'request']);
+const BEFORE_ROUTING: Enforced = new Set(['rewrite', 'body', 'response', 'request', 'concurrency']);
+const AFTER_ROUTING: Enforced = new Set(['body', 'response', 'request', 'concurrency']);
 
 /** What decides requests. */
 export interface JudgeOptions {
@@ -270,6 +271,8 @@ interface Exit {
   readonly rewritable: boolean;
   /** Sends the edge's own answer. */
   answer(answer: EdgeAnswer): void;
+  /** Calls a function when the response has ended or the client has left, at once if either is so. */
+  whenOver(end: () => void): void;
 }
 
 export function createJudge(parts: JudgeOptions): RequestJudge {
@@ -290,7 +293,13 @@ export function createJudge(parts: JudgeOptions): RequestJudge {
     },
     async upgrade(message, socket, next) {
       const answer = (whole: EdgeAnswer): void => answerOnSocket(socket, whole);
-      const exchange = await judge(parts, message, { rewritable: true, answer, stages: UPGRADE_STAGES });
+      const whenOver = (end: () => void): void => whenClosed(socket, end);
+      const exchange = await judge(parts, message, {
+        rewritable: true,
+        answer,
+        whenOver,
+        stages: UPGRADE_STAGES,
+      });
       if (exchange !== null) next();
     },
   };
@@ -308,21 +317,22 @@ async function enter(
   { response, rewritable }: Entrance,
 ): Promise<boolean> {
   const answer = (whole: EdgeAnswer): void => answerWhole(message, response, whole);
-  const exchange = await judge(parts, message, { rewritable, answer, stages: STAGES });
+  const whenOver = (end: () => void): void => whenResponded(message, response, end);
+  const exchange = await judge(parts, message, { rewritable, answer, whenOver, stages: IN_FLIGHT_STAGES });
   if (exchange === null) return false;
   takeOver(response as ServerResponse, exchange, answer);
   return true;
 }
 
 interface Judging extends Exit {
-  readonly stages: typeof STAGES;
+  readonly stages: typeof IN_FLIGHT_STAGES;
 }
 
 /** Decides a request; answers it, or prepares it for the application. @returns `null`: it is answered */
 async function judge(
   { services, reporter, trusted, options }: JudgeOptions,
   message: ClientRequest,
-  { rewritable, answer, stages }: Judging,
+  { rewritable, answer, whenOver, stages }: Judging,
 ): Promise<Exchange | null> {
   let context: RequestContext<ClientRequest, ServedDomain> | null = null;
   try {
@@ -335,6 +345,8 @@ async function judge(
       return null;
     }
     const { exchange, verdict } = outcome;
+    const over = context;
+    if (context.freeSlot !== null) whenOver(() => endRequest(over));
     prepareRequest(message, exchange, { challenges: services.challenges, rewritable });
     changeRequest(message, requestChanges(exchange.decision, services.challenges));
     message.edge = verdict;
@@ -342,9 +354,32 @@ async function judge(
   } catch (error) {
     // Fails closed: a request that could not be decided is not forwarded.
     reporter.fault(error, 'a request');
+    if (context !== null) endRequest(context);
     answer(context === null ? BARE_500 : answerOf(context, context.page(500)));
     return null;
   }
+}
+
+/** Calls a function when a connection or a stream has closed, at once if it has. */
+function whenClosed(connection: Duplex, end: () => void): void {
+  if (connection.destroyed) end();
+  else connection.once('close', end);
+}
+
+/** Calls a function when a response has ended or its connection has closed, at once if either is so. */
+function whenResponded(message: ClientRequest, response: ClientResponse, end: () => void): void {
+  if ('stream' in message) return void whenClosed(message.stream, end);
+  const outgoing = response as ServerResponse;
+  const { socket } = message;
+  if (socket.destroyed || outgoing.closed) return void end();
+  const over = (): void => {
+    outgoing.off('close', over);
+    socket.off('close', over);
+    end();
+  };
+  outgoing.once('close', over);
+  // Node reports the end of a connection to the first of its pipelined responses alone, which has the socket.
+  if (outgoing.socket === null) socket.setMaxListeners(0).once('close', over);
 }
 
 /** The proxy's view of a request, with the facts that the embedder supplies. */

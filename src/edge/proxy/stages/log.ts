@@ -1,8 +1,9 @@
 /**
  * Stage `log`. In: the context of a finished request, and how its response ended. Out: one entry in the request log, and the
- * end of the request's span.
+ * end of the request's span and of its slot.
  */
 import { type HostFacts, parseHost } from '../../../base/addresses/host.ts';
+import { endRequest } from '../../decide/request-context.ts';
 import type { ClientOutcome } from '../client-response.ts';
 import type { RequestLogEntry } from '../log/request-log.ts';
 import type { OriginUse } from '../origin/request.ts';
@@ -12,6 +13,7 @@ import type { ProxyServices } from '../services.ts';
 
 /** Called once a request, when its response or its switched connection has ended. */
 export function logRequest(context: NodeContext, { status, octets, headAt, fault }: ClientOutcome): void {
+  endRequest(context);
   const use = originUse(context);
   const entry: RequestLogEntry = {
     exchange: context.exchange,

@@ -3,6 +3,7 @@
  * the rest with a consumer, whose usage plan counts it. The longest base path comes first.
  */
 import { HEADERS_FIELDS, NONE, typeIndex } from '../../plan/layout.ts';
+import { isFull } from '../../rate-counters/slots.ts';
 import { nextCandidate, skipTo } from '../candidates.ts';
 import type { RuleExplanation, RuleReason, Settled } from '../checks.ts';
 import type { GatewayOutcome } from '../decision.ts';
@@ -41,7 +42,14 @@ import {
   record,
   refOf,
 } from '../run.ts';
-import { countOnce, exhaustedPlan, type GatewayPlace, noteState, throttlesOf } from '../usage-plans.ts';
+import {
+  countOnce,
+  exhaustedPlan,
+  type GatewayPlace,
+  neededSlot,
+  noteState,
+  throttlesOf,
+} from '../usage-plans.ts';
 import { BYPASS } from './cache.ts';
 
 const GATEWAY = typeIndex('gateway');
@@ -124,6 +132,8 @@ function verdictOf(context: Context, run: Run, slot: number): GatewayVerdict {
   if (verdict.reason !== 'admitted') return verdict;
   const place = placeOf(context, slot);
   if (exhaustedPlan(context, place, verdict) !== null) return { ...verdict, reason: 'quota' };
+  const needed = neededSlot(context, place, verdict);
+  if (needed !== null && isFull(needed)) return { ...verdict, reason: 'concurrency' };
   const throttles = throttlesOf(context, place, verdict);
   if (throttles.length > 0) {
     const { breached, window } = countOnce(context, run, slot, throttles);
@@ -213,6 +223,7 @@ function settle(context: Context, run: Run, slot: number, verdict: GatewayVerdic
   const cors = corsFields(own, facts);
   if (verdict.reason === 'admitted') {
     if (cors.length > 0) run.responseHeaders = cors;
+    run.needed = neededSlot(context, placeOf(context, slot), verdict);
     return false;
   }
   const refusal = refusalOf(own, verdict, facts);
@@ -292,6 +303,10 @@ function reasonOf(context: Context, rates: Settled['rates'], slot: number): Rule
     default: {
       if (verdict.reason === 'admitted' && exhaustedPlan(context, placeOf(context, slot), verdict) !== null) {
         return { code: 'quota_exhausted', text: `${what}, ${who}: the quota of its usage plan is exhausted` };
+      }
+      const needed = neededSlot(context, placeOf(context, slot), verdict);
+      if (verdict.reason === 'admitted' && needed !== null && isFull(needed)) {
+        return { code: 'over_concurrency', text: `${what}, ${who}: too many requests in flight` };
       }
       const result = rates.get(slot);
       if (result?.breached === true) {

@@ -1,6 +1,11 @@
 /** The form of usage plans: what consumers with one plan may ask for (semantics §15). */
 import { z } from 'zod';
-import { MAX_QUOTA_REQUESTS, MAX_THROTTLE_COUNT, MAX_WINDOW_SEC } from '../../../base/vocabulary/limits.ts';
+import {
+  MAX_CONCURRENCY,
+  MAX_QUOTA_REQUESTS,
+  MAX_THROTTLE_COUNT,
+  MAX_WINDOW_SEC,
+} from '../../../base/vocabulary/limits.ts';
 import { QUOTA_PERIODS } from '../../../base/vocabulary/vocabulary.ts';
 import { integer } from '../fields.ts';
 import { form, type Stored } from '../form.ts';
@@ -52,6 +57,13 @@ export const USAGE_PLAN_FIELDS = {
       'how many requests a consumer may send in a period; later ones are answered 429; null: any number',
     )
     .meta({ examples: [{ limit: 1_000_000, period: 'month' }] }),
+  concurrency: integer(1, MAX_CONCURRENCY)
+    .nullable()
+    .default(null)
+    .describe(
+      'how many requests of a consumer may be in flight at the same time at one process of an edge; a further one is answered 429; null: any number',
+    )
+    .meta({ examples: [10] }),
 };
 
 /** A usage plan as it is stored. */

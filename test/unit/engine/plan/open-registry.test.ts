@@ -2,9 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sha256Hex } from '../../../../src/base/platform/cryptography.ts';
-import { MAX_QUOTA_REQUESTS } from '../../../../src/base/vocabulary/limits.ts';
+import { MAX_CONCURRENCY, MAX_QUOTA_REQUESTS } from '../../../../src/base/vocabulary/limits.ts';
 import { QUOTA_PERIODS } from '../../../../src/base/vocabulary/vocabulary.ts';
-import { RegistryTooLarge, sealRegistry } from '../../../../src/engine/compiler/seal-registry.ts';
+import {
+  type Exhausted,
+  RegistryTooLarge,
+  sealRegistry,
+} from '../../../../src/engine/compiler/seal-registry.ts';
 import { openRegistry, PlanFault } from '../../../../src/engine/evaluator/index.ts';
 import { REGISTRY_HEADER, REGISTRY_VERSION, registryChecksum } from '../../../../src/engine/plan/registry.ts';
 import type { Consumer, Registry } from '../../../../src/rules/model/types.ts';
@@ -57,6 +61,7 @@ const registry: fc.Arbitrary<Registry> = fc.record({
         }),
         { nil: null, freq: 1 },
       ),
+      concurrency: fc.option(fc.integer({ min: 1, max: MAX_CONCURRENCY }), { nil: null, freq: 1 }),
     }),
     { selector: (plan) => plan.name, maxLength: 5 },
   ),
@@ -109,7 +114,7 @@ describe('a sealed registry', () => {
         }
         for (const plan of given.usage_plans) {
           const throttle = plan.throttle && { rate: plan.throttle.rate, perSec: 1, burst: 3 };
-          expect(opened.usagePlan(plan.name)).toEqual({ name: plan.name, throttle, quota: plan.quota });
+          expect(opened.usagePlan(plan.name)).toEqual({ ...plan, throttle });
         }
         const isKnown = (text: string): boolean => given.consumers.some(({ username }) => username === text);
         for (const one of names) {
@@ -130,7 +135,7 @@ describe('a sealed registry', () => {
     );
   });
 
-  test('has the time until which quotas are exhausted, if one of its plans has a quota', () => {
+  test('has the time until which quotas are exhausted, if one of its plans has a quota or a concurrency', () => {
     fc.assert(
       fc.property(registry, fc.array(fc.integer({ min: 1, max: 2 ** 45 })), (given, times) => {
         const plans = given.usage_plans.map(({ name: plan }) => plan);
@@ -141,7 +146,9 @@ describe('a sealed registry', () => {
           }),
         );
         const opened = openRegistry(sealRegistry(given, exhausted));
-        const hasQuota = given.usage_plans.some(({ quota }) => quota !== null);
+        const hasQuota = given.usage_plans.some(
+          ({ quota, concurrency }) => quota !== null || concurrency !== null,
+        );
         for (const one of given.consumers) {
           const own = hasQuota ? exhausted.get(one.username)! : [];
           const until = new Map(own.map((quota) => [quota.plan, quota.until]));
@@ -152,17 +159,53 @@ describe('a sealed registry', () => {
     );
   });
 
-  test('has version 1 and its octets of before where no plan has a quota', () => {
-    const plans = [{ name: 'gold', throttle: { rate: 5, burst: 1 } }, { name: 'open' }];
-    const given = { consumers: [{ username: 'acme', usage_plan: 'gold' }], usage_plans: plans };
+  describe('has the lowest version whose readers follow all of it:', () => {
+    const gold = { name: 'gold', throttle: { rate: 5, burst: 1 } };
+    const open = { name: 'open' };
+    const quota = { limit: 10, period: 'day' };
+    const issuer = {
+      name: 'auth',
+      issuer: 'https://auth.example/',
+      audiences: ['api'],
+      jwks_url: 'https://auth.example/keys',
+    };
+    const consumers = [{ username: 'acme', usage_plan: 'gold' }];
+    const exhausted = new Map([['acme', [{ plan: 'gold', until: 5 }]]]);
+    const sealed = (given: object, until?: Exhausted): Uint8Array =>
+      sealRegistry(registryOf({ consumers, usage_plans: [gold, open], ...given }), until);
     const versionOf = (octets: Uint8Array): number =>
       new DataView(octets.buffer).getUint32(REGISTRY_HEADER.version * 4, true);
-    const plain = sealRegistry(registryOf(given), new Map([['acme', [{ plan: 'gold', until: 5 }]]]));
-    expect(versionOf(plain)).toBe(1);
-    expect(sha256Hex(plain)).toBe('b37731dcec04c858b76a6bd652b6ed6cc56ee5ececf33073b302b29e3cd82359');
-    const quota = { limit: 10, period: 'day' };
-    const limited = registryOf({ ...given, usage_plans: [...plans, { name: 'small', quota }] });
-    expect(versionOf(sealRegistry(limited))).toBe(2);
+
+    test('1 with throttles and token issuers alone, with the octets of before', () => {
+      const octets = sealed({}, exhausted);
+      expect(versionOf(octets)).toBe(1);
+      expect(sha256Hex(octets)).toBe('b37731dcec04c858b76a6bd652b6ed6cc56ee5ececf33073b302b29e3cd82359');
+      expect(versionOf(sealed({ token_issuers: [issuer] }))).toBe(1);
+    });
+
+    test('2 with a quota, with the octets of before', () => {
+      const octets = sealed({ usage_plans: [gold, open, { name: 'small', quota }] });
+      expect(versionOf(octets)).toBe(2);
+      expect(sha256Hex(octets)).toBe('58c4c4b4e13cc13a1a3a3d58ee07f438f0fe4da79c690cb2efe1ae79714c3a0f');
+    });
+
+    test('3 with a concurrency, whether or not another plan has a quota', () => {
+      const narrow = { name: 'narrow', concurrency: 2 };
+      for (const plans of [[narrow], [narrow, { name: 'small', quota }]])
+        expect(versionOf(sealed({ usage_plans: [gold, ...plans] }))).toBe(3);
+    });
+
+    test('3 with a `consumer_prefix`, which readers before it would leave out', () => {
+      const octets = sealed({ token_issuers: [{ ...issuer, consumer_prefix: 'partner:' }] }, exhausted);
+      expect(versionOf(octets)).toBe(3);
+      const opened = openRegistry(octets);
+      expect(opened.issuer('auth')?.consumerPrefix).toBe('partner:');
+      expect(opened.usagePlan('gold')).toEqual({
+        ...{ name: 'gold', throttle: { rate: 5, perSec: 1, burst: 1 } },
+        ...{ quota: null, concurrency: null },
+      });
+      expect(opened.consumer('acme')?.exhausted).toEqual(new Map([['gold', 5]]));
+    });
   });
 
   test('has the same octets in whatever order its objects are', () => {

@@ -386,6 +386,13 @@ describe('limits of usage plans', () => {
     expect(changesIn(limited(quota(10)), limited(quota(20, 'week')))).toEqual([
       'usage plan `gold` quota other: 10 requests in a day → 20 requests in a week',
     ]);
+    const concurrency = (most: number): object => ({ concurrency: most });
+    expect(changesIn(limited(concurrency(2)), limited(concurrency(1)))).toEqual([
+      'usage plan `gold` concurrency stricter: 2 requests at the same time → 1 requests at the same time',
+    ]);
+    expect(changesIn(limited(concurrency(2)), limited({}))).toEqual([
+      'usage plan `gold` concurrency looser: 2 requests at the same time → null',
+    ]);
     expect(changesIn(limited({}), limited(throttle(5)))).toEqual([
       'usage plan `gold` throttle stricter: null → 5 requests in a second',
     ]);

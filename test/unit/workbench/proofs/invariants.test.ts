@@ -184,6 +184,7 @@ const REGISTRY = {
   usage_plans: [
     { name: 'slow', throttle: { rate: 1, burst: 0 } },
     { name: 'counted', quota: { limit: 10, period: 'day' } },
+    { name: 'narrow', concurrency: 10 },
   ],
   token_issuers: [
     { name: 'login', issuer: 'https://login.test/', audiences: ['api'], jwks_url: 'https://login.test/keys' },
@@ -306,19 +307,20 @@ describe('consumer', () => {
     const all = { ...API, operations: [] };
     const acme = { when: { path: V1, consumer: 'acme' }, never: 'respond' };
     expect(summaryOf([all], acme)).toBe('proved');
-    for (const default_plan of ['slow', 'counted'])
+    for (const default_plan of ['slow', 'counted', 'narrow'])
       expect(summaryOf([{ ...all, default_plan }], acme)).toMatch(
         /: respond by gateway\/1, once its limit is exceeded$/,
       );
   });
 
-  test('is what a quota counts: without one a request is refused by a throttle alone', () => {
+  test('is what a quota counts: without one a request is refused by a throttle or a concurrency', () => {
     const open = { ...API, operations: [], auth: { ...API.auth, require: 'none' } };
     const anonymous = { when: { path: V1, consumer: 'none' }, never: 'respond' };
     expect(summaryOf([{ ...open, default_plan: 'counted' }], anonymous)).toBe('proved');
-    expect(summaryOf([{ ...open, default_plan: 'slow' }], anonymous)).toMatch(
-      /: respond by gateway\/1, once its limit is exceeded$/,
-    );
+    for (const default_plan of ['slow', 'narrow'])
+      expect(summaryOf([{ ...open, default_plan }], anonymous)).toMatch(
+        /: respond by gateway\/1, once its limit is exceeded$/,
+      );
     const acme = { when: { path: V1, consumer: 'acme' }, never: 'respond' };
     expect(summaryOf([{ ...open, default_plan: 'counted' }], acme)).toMatch(/once its limit is exceeded$/);
   });

@@ -225,6 +225,7 @@ describe('a usage plan', () => {
       name: 'gold',
       throttle: { rate: 5, per_sec: 1, burst: 0 },
       quota: null,
+      concurrency: null,
     });
     const free = parseUsagePlan({ name: 'free' });
     expect(free.ok && free.plan.throttle).toBeNull();

@@ -19,6 +19,10 @@ function quotaText({ quota }: UsagePlanShown): VNode | string {
   return `${quota.limit.toLocaleString()} ${period}`;
 }
 
+function concurrencyText({ concurrency }: UsagePlanShown): VNode | string {
+  return concurrency === null ? html`<span class="dim">any number</span>` : concurrency.toLocaleString();
+}
+
 /** The list. */
 export function usagePlansView(): VNode {
   const reading = useReading<readonly UsagePlanShown[]>(listPath('usage-plans'));
@@ -28,6 +32,11 @@ export function usagePlansView(): VNode {
     one: 'usage plan',
     empty: 'This domain has no usage plans yet: consumers may send any number of requests.',
     effect: 'No consumer and no gateway may have it: the server refuses the deletion of a plan in use.',
-  }} columns=${['Name', 'Requests', 'Quota', 'Changed']}
-    cells=${(plan: UsagePlanShown) => [throttleText(plan), quotaText(plan), timeOr(plan.updated_at, '')]} />`;
+  }} columns=${['Name', 'Requests', 'Quota', 'At the same time', 'Changed']}
+    cells=${(plan: UsagePlanShown) => [
+      throttleText(plan),
+      quotaText(plan),
+      concurrencyText(plan),
+      timeOr(plan.updated_at, ''),
+    ]} />`;
 }
