@@ -1,6 +1,6 @@
 /**
  * Slots of requests in flight (semantics §15, `concurrency` of usage plans). In: a key, such as a consumer of a usage plan. Out: how many
- * requests hold a slot under it, and the function that frees one. A key is removed with its last request, so the table has at most as
+ * requests have a slot under it, and the function that frees one. A key is removed with its last request, so the table has at most as
  * many keys as the process has requests in flight.
  */
 
