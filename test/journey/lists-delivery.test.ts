@@ -170,6 +170,22 @@ describe('a changed list', () => {
   });
 });
 
+/**
+ * Writes to the store of the server, which may have a transaction open. The server is in this process, so SQLite's own wait for the lock
+ * would keep the transaction open.
+ */
+async function written<T>(write: () => T): Promise<T> {
+  const { result } = await until(() => {
+    try {
+      return { result: write() };
+    } catch (error) {
+      if ((error as Error).message !== 'database is locked') throw error;
+      return null;
+    }
+  }, 'the lock of the store');
+  return result;
+}
+
 describe('the list of a node', () => {
   test('that the control plane does not have is reported, and the old state is served', async () => {
     const node = await following();
@@ -192,16 +208,21 @@ describe('the list of a node', () => {
     const digest = await after(before);
     const database = openDatabase(join(folder, 'edgeplan.db'));
     database.exec('PRAGMA foreign_keys = OFF');
-    const [lost] = database
-      .prepare('DELETE FROM list_blobs WHERE digest = ? RETURNING bytes')
-      .all(digest) as [{ bytes: Buffer }];
+    const [lost] = await written(
+      () =>
+        database.prepare('DELETE FROM list_blobs WHERE digest = ? RETURNING bytes').all(digest) as [
+          { bytes: Buffer },
+        ],
+    );
     proxy.target = house.port;
     await until(async () => (await answers())[0]?.outcome === 'nack', 'the nack');
     expect((await answers())[0]?.reason).toMatch(/^\/nodes\/lists\/[0-9a-f]{64} was answered with 404/);
     expect([decide(node, '192.0.2.1'), decide(node, '192.0.2.2')]).toEqual(['block', 'forward']);
-    database
-      .prepare('INSERT INTO list_blobs (digest, created_at, bytes) VALUES (?, ?, ?)')
-      .all(digest, Date.now(), lost.bytes);
+    await written(() =>
+      database
+        .prepare('INSERT INTO list_blobs (digest, created_at, bytes) VALUES (?, ?, ?)')
+        .all(digest, Date.now(), lost.bytes),
+    );
     database.close();
     await until(() => decide(node, '192.0.2.2') === 'block', 'the list');
   });

@@ -95,10 +95,11 @@ describe('edgeplan serve', () => {
       });
       await until(() => mail.mails.find(({ raw }) => raw.includes('Subject: Test:')), 'the mail');
       const delivered = await until(async () => {
-        const { out } = await served.run(['notifications', 'list', '--unread', '--read']);
+        const { out } = await served.run(['notifications', 'list', '--unread']);
         return /email: delivered\n +webhook 1: delivered/.exec(out) && out;
       }, 'the feed to show both');
       expect(delivered).toContain('Test: your notifications arrive');
+      expect((await served.run(['notifications', 'list', '--unread', '--read'])).out).toBe(delivered);
       expect((await served.run(['notifications', 'list', '--unread'])).out).toBe('');
       expect((await served.run(['notifications', 'webhooks', 'remove', '1'])).out).toBe(
         'webhook 1 removed\n',

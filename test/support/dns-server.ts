@@ -65,9 +65,7 @@ export async function startDnsServer(address: string, port: number, script: Scri
     const bytes = encodeReply(packet, reply);
     setTimeout(() => send(reply.mangle?.(bytes) ?? bytes), reply.delayMs ?? 0);
   };
-  const tcp = await listenTcp(address, port, respond);
-  const taken = (tcp.server.address() as { port: number }).port;
-  const udp = await listenUdp(address, taken, respond);
+  const { tcp, udp, taken } = await listenBoth(address, port, respond);
   return {
     address,
     port: taken,
@@ -81,6 +79,20 @@ export async function startDnsServer(address: string, port: number, script: Scri
       await new Promise<void>((resolve) => tcp.server.close(() => resolve()));
     },
   };
+}
+
+/** Listens for both; a free port of TCP may be one that UDP uses. */
+async function listenBoth(address: string, port: number, respond: Respond) {
+  for (;;) {
+    const tcp = await listenTcp(address, port, respond);
+    const taken = (tcp.server.address() as { port: number }).port;
+    try {
+      return { tcp, udp: await listenUdp(address, taken, respond), taken };
+    } catch (error) {
+      await new Promise<void>((resolve) => tcp.server.close(() => resolve()));
+      if (port !== 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
 }
 
 type Respond = (octets: Buffer, transport: 'udp' | 'tcp', send: (reply: Buffer) => void) => void;

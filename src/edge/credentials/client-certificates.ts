@@ -35,9 +35,12 @@ export interface ClientCertificate {
   readonly chain: readonly Uint8Array[];
 }
 
+/** DER in a buffer of Node's, without its type: the types of `edgeplan/fetch` are compiled without those of Node. */
+type RawCertificate = Uint8Array & { equals(other: Uint8Array): boolean };
+
 /** A certificate of Node's, whose link leads to the next one. */
 interface LinkedCertificate {
-  readonly raw?: Buffer;
+  readonly raw?: RawCertificate;
   readonly issuerCertificate?: LinkedCertificate | undefined;
 }
 
@@ -49,7 +52,7 @@ export interface CertificateSocket {
 
 /** All certificates that the client of a connection has sent, where the connection asked for them. */
 export function certificateOf(socket: CertificateSocket): ClientCertificate {
-  const chain: Buffer[] = [];
+  const chain: RawCertificate[] = [];
   // The first list is one path of them, to which Node adds certificates of the server's `ca`. The second one is what was sent, in its
   // order. Node empties the list of the first call in the second one.
   for (const first of [socket.getPeerCertificate(true), socket.getPeerX509Certificate()])
@@ -58,7 +61,7 @@ export function certificateOf(socket: CertificateSocket): ClientCertificate {
 }
 
 /** Adds the certificates from the first one on, each once, to at most one more than is read. */
-function addLinked(chain: Buffer[], first: LinkedCertificate | null | undefined): void {
+function addLinked(chain: RawCertificate[], first: LinkedCertificate | null | undefined): void {
   let at = first;
   while (at?.raw !== undefined && chain.length <= MAX_CLIENT_CERTIFICATES) {
     const { raw, issuerCertificate } = at;
