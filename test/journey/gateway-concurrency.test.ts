@@ -298,11 +298,11 @@ describe.each(EDGES)('%s', (name, start) => {
   });
 
   // The applications behind the middlewares switch no protocol.
-  const hasNone = name !== 'a node';
-  test.skipIf(hasNone)('frees the slots of WebSockets, refused and switched', async () => {
-    for (let round = 0; round < 5; round++) await many(10, '/v1/x', { upgrade: true });
-    await expectFree();
-  });
+  if (name === 'a node')
+    test('frees the slots of WebSockets, refused and switched', async () => {
+      for (let round = 0; round < 5; round++) await many(10, '/v1/x', { upgrade: true });
+      await expectFree();
+    });
 });
 
 describe('a node', () => {

@@ -14,8 +14,8 @@ import { sealedPlan } from '../support/embed.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Bounds in octets: some more than the package has now, so that a folder that slips in is noticed. */
-const MOST_PACKED = 4_900_000;
-const MOST_UNPACKED = 26_900_000;
+const MOST_PACKED = 4_950_000;
+const MOST_UNPACKED = 27_100_000;
 
 interface Packed {
   readonly filename: string;
