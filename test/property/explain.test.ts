@@ -12,14 +12,17 @@ import {
   type Trace,
 } from '../../src/engine/evaluator/trace.ts';
 import type { Rule, RuleSet } from '../../src/rules/model/types.ts';
-import { everyFourth, withQuotas } from '../support/generate-gateways.ts';
+import { everyFourth, withConcurrency, withQuotas } from '../support/generate-gateways.ts';
 import { seeded } from '../support/generate-random.ts';
 import { cases } from './cases.ts';
 
 const MIXED = cases(60, 50, { answers: 0.3, conditions: { share: 0.3 }, headers: 3 });
 /** Cases with gateways whose other rules answer little, so that most requests reach a gateway. */
 const OPEN = cases(160, 80, { answers: 0.05 }).filter(({ seed }) => seed % 4 === 1);
-const CASES = [...MIXED, ...OPEN].map((made) => withQuotas(seeded(made.seed), everyFourth(made)));
+const CASES = [...MIXED, ...OPEN].map((made) => {
+  const limited = withQuotas(seeded(made.seed), everyFourth(made));
+  return limited.ruleSet.registry === undefined ? limited : withConcurrency(seeded(made.seed), limited);
+});
 
 test('evaluate and explain make the same decision', () => {
   for (const { seed, ruleSet, requests, options } of CASES) {
@@ -81,6 +84,8 @@ test('a trace has every rule once, in evaluation order, with its checks', () => 
         if (mistake !== null) throw new Error(`${where}: ${mistake}: ${JSON.stringify(rule)}`);
         seen.add(rule.outcome).add(rule.reason.code);
       }
+      // The slot is never freed, so that later requests of the consumer find none.
+      evaluator.takeSlot(trace.decision);
     }
   }
   for (const outcome of OUTCOMES) expect(seen, outcome).toContain(outcome);
