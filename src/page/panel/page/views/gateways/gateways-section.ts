@@ -1,5 +1,5 @@
 /**
- * The gateways of a domain: what they are called for and by whom, consumers with their keys, usage plans and token issuers. A chunk of
+ * The gateways of a domain with their use, consumers with their keys, usage plans and token issuers. A chunk of
  * its own, which loads when the section is first opened; read this file first.
  */
 import type { VNode } from 'preact';
