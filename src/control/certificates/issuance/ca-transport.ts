@@ -132,16 +132,25 @@ export function withCa<T>(scope: Scope, work: () => Promise<T>): Promise<T> {
   return scopes.run(scope, work);
 }
 
-/** Makes acme-client send through this. */
+/** The part of acme-client's axios that is used here; its own type is that of axios, which it does not export. */
+interface Requests {
+  use(onRequest: (config: ClientRequest) => object, onError: null, options: object): void;
+}
+
+let isInstalled = false;
+
+/** Makes acme-client send through this inside `withCa`. Other users of the client in this process are not affected. */
 export function useCaTransport(): void {
-  // The library's type of an adapter is that of axios, which it does not export.
-  const client = acme.axios as unknown as { defaults: { adapter: unknown } };
-  client.defaults.adapter = send;
+  if (isInstalled) return;
+  isInstalled = true;
+  const { request } = acme.axios.interceptors as unknown as { readonly request: Requests };
+  const runWhen = (): boolean => scopes.getStore() !== undefined;
+  request.use((config) => Object.assign(config, { adapter: send }), null, { runWhen });
 }
 
 async function send(config: ClientRequest): Promise<object> {
   const scope = scopes.getStore();
-  assert(scope !== undefined, 'requests to a CA are made in `withCa`');
+  assert(scope !== undefined, 'the adapter is set in `withCa` alone');
   const { signal: stopping, clock, dispatcher } = scope;
   const { answer, text } = await withDeadline(CA_REQUEST_MS, stopping, (signal) =>
     exchange(config, { signal, dispatcher }),
