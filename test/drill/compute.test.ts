@@ -1,4 +1,8 @@
 /** Computations of the API in threads: a large domain costs its own account, never the others or the process. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { processorClock } from '../../src/base/platform/tasks.ts';
 import { createCompute, MAX_WAITING_JOBS, MAX_WAITING_OF_ACCOUNT } from '../../src/control/compute/pool.ts';
@@ -299,6 +303,75 @@ describe('a computation', () => {
     for (const settled of await all) {
       expect(settled).toMatchObject({ status: 'rejected', reason: { message: 'the server is stopping' } });
     }
+  });
+
+  test('that waits ends with its client, and leaves its place to others', async () => {
+    const compute = createCompute({ store: api.store, file: PICKY });
+    const stuck = compute.run({ account: 1, kind: 'zone' }, zone('stay'));
+    const client = new AbortController();
+    const of = { account: 1, kind: 'zone', gone: client.signal } as const;
+    const all = Array.from({ length: MAX_WAITING_OF_ACCOUNT }, () => compute.run(of, zone('go')));
+    const waiting = Promise.allSettled(all);
+    client.abort('gone');
+    for (const one of await waiting) expect(one).toEqual({ status: 'rejected', reason: 'gone' });
+    await expect(compute.run(of, zone('go'))).rejects.toBe('gone');
+    const others = Promise.allSettled([
+      stuck,
+      ...all.map(() => compute.run({ account: 1, kind: 'zone' }, zone('go'))),
+    ]);
+    await compute.close();
+    for (const one of await others)
+      expect(one).toMatchObject({ reason: { message: 'the server is stopping' } });
+  });
+
+  test('of a request whose connection has closed is never run', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'edgeplan-compute-'));
+    const open = join(folder, 'open');
+    // Answers once the file is there.
+    const gate = new URL(
+      `data:text/javascript,${encodeURIComponent(`import { existsSync } from 'node:fs';
+        import { parentPort } from 'node:worker_threads';
+        parentPort.postMessage({ kind: 'started', clock: null });
+        const done = { kind: 'done', result: { text: '[]', of: 0, shown: 0 } };
+        parentPort.on('message', function look() {
+          if (existsSync(${JSON.stringify(open)})) parentPort.postMessage(done);
+          else setTimeout(look, 5);
+        });`)}`,
+    );
+    const kinds: string[] = [];
+    const times = { budgetMs: PATIENCE_MS, runMs: PATIENCE_MS, waitMs: PATIENCE_MS };
+    const own = await startApi(database!, {
+      compute: { file: gate, ...times, onJob: ({ kind }) => kinds.push(kind) },
+    });
+    const subject = await addSubject(own);
+    const ask = (signal: AbortSignal) =>
+      fetch(`${own.url}${subject.at('/analysis')}`, {
+        headers: { authorization: `Bearer ${subject.owner.key}` },
+        signal,
+      });
+    const client = new AbortController();
+    const left = Array.from({ length: 2 + MAX_WAITING_OF_ACCOUNT }, () =>
+      ask(client.signal).then(
+        ({ status }) => status,
+        ({ name }: Error) => name,
+      ),
+    );
+    // The queue is full; the others are not answered before the file is there.
+    expect(await Promise.race(left)).toBe(503);
+    client.abort();
+    expect((await Promise.all(left)).filter((one) => one === 'AbortError')).toHaveLength(
+      1 + MAX_WAITING_OF_ACCOUNT,
+    );
+    // A refusal comes at once, until the server has seen that the connections are closed.
+    let next: Promise<Answer>;
+    do next = subject.ask('GET', '/analysis');
+    while ((await Promise.race([next, wait(1_000, null)])) !== null);
+    writeFileSync(open, '');
+    expect((await next).status).toBe(200);
+    // That of the first client ran when it left.
+    expect(kinds).toEqual(['analysis', 'analysis']);
+    await own.close();
+    rmSync(folder, { recursive: true });
   });
 
   test('that is short is answered while proofs of ten accounts take every thread of long ones', async () => {

@@ -43,6 +43,15 @@ export async function openWatched(browser: Browser): Promise<{ readonly page: Pa
   page.on('console', (said) => {
     if (said.type() === 'error' || said.type() === 'warning') watch.complaints.push(said.text());
   });
+  // The console names the status alone: neither the request nor the sentence of the refusal.
+  page.on('response', async (response) => {
+    if (response.status() < 500) return;
+    const at = watch.complaints.push(
+      `${response.status()} to ${response.request().method()} ${response.url()}`,
+    );
+    const body = await response.text().catch(() => 'no body');
+    watch.complaints[at - 1] += `: ${body}`;
+  });
   page.on('pageerror', (error) => watch.complaints.push(error.message));
   page.on('request', (request) => watch.requests.push(request.url()));
   page.on('requestfailed', (request) => {

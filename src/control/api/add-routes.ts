@@ -1,6 +1,7 @@
 /**
  * Registers the routes of the table with Fastify. The hooks of `serve.ts` admit a request before its handler here runs.
  */
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { assert } from '../../base/diagnostics/assert.ts';
@@ -62,6 +63,17 @@ function otherType(type: string): Refusal {
   return new Refusal(415, `the content type must be \`${type}\``);
 }
 
+/** A signal that aborts with a `Refusal` when the connection closes before the answer has been sent. */
+function watchClient(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  const onClose = (): void => {
+    if (!response.writableFinished) gone.abort(new Refusal(499, 'the client has closed the connection'));
+  };
+  if (response.destroyed) onClose();
+  else response.once('close', onClose);
+  return gone.signal;
+}
+
 /** Registers a route for customers, authenticated by an API key. */
 export function addRoute(app: FastifyInstance, { services, route, responses }: Added): void {
   app.route({
@@ -79,6 +91,7 @@ export function addRoute(app: FastifyInstance, { services, route, responses }: A
         body: (request.body ?? null) as SentBody | null,
         ifMatch: request.headers['if-match'] ?? null,
         now: request.arrivedAt,
+        watchClient: () => watchClient(reply.raw),
       });
       const { url } = request;
       const { caller } = admission;

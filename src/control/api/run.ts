@@ -24,6 +24,8 @@ export interface Admitted {
   readonly body: SentBody | null;
   readonly ifMatch: string | null;
   readonly now: number;
+  /** Makes a signal that aborts when the connection closes; few requests need one. */
+  readonly watchClient: () => AbortSignal;
 }
 
 /** The body of a request: parsed JSON, or the text of another content type. */
@@ -169,7 +171,10 @@ class RequestCall implements Call<unknown> {
   readonly read: Call<unknown>['read'];
   readonly entitlements: Call<unknown>['entitlements'];
   readonly write: Call<unknown>['write'];
+  readonly compute: Call<unknown>['compute'];
   readonly #place: MatchedRoute | null;
+  readonly #watchClient: Admitted['watchClient'];
+  #gone: AbortSignal | null = null;
 
   constructor(services: Services, request: Admitted, { query, body, left }: CallParts) {
     const { store } = services;
@@ -197,7 +202,15 @@ class RequestCall implements Call<unknown> {
         },
         { discard: query.validateOnly },
       );
+    this.compute = (kind, prepare) =>
+      services.compute.run({ account: caller.account_id, kind, gone: this.gone }, prepare);
     this.#place = place;
+    this.#watchClient = request.watchClient;
+  }
+
+  get gone(): AbortSignal {
+    this.#gone ??= this.#watchClient();
+    return this.#gone;
   }
 
   get domain(): DomainRow {

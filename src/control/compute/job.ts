@@ -341,13 +341,15 @@ export type JobOf<Kind extends JobKind> = Extract<Job, { readonly kind: Kind }>;
 export interface Asker<Kind extends JobKind = JobKind> {
   readonly account: number;
   readonly kind: Kind;
+  /** Aborts once nobody waits for the result: a job that waits then leaves the queue. Absent: never. */
+  readonly gone?: AbortSignal;
 }
 
 /** The pool as routes see it. */
 export interface Compute {
   /**
    * The result of the job that `prepare` returns; it is called once a thread of the kind's lane is free for the account.
-   * @throws ComputeFault, StoreFault
+   * @throws ComputeFault, StoreFault; the reason of `gone`
    */
   run<Kind extends JobKind>(
     asker: Asker<Kind>,

@@ -114,7 +114,7 @@ export function createCompute(options: ComputeOptions): Compute {
   return {
     async run<Kind extends JobKind>(asker: Asker<Kind>, prepare: () => Promise<JobOf<Kind>>) {
       const { turns } = lanes[LANE_OF[asker.kind]];
-      const pooled = await takeThread(turns, asker.account);
+      const pooled = await takeThread(turns, asker);
       try {
         return resultOf(await runJob(pooled, asker, prepare as () => Promise<Job>)) as JobResults[Kind];
       } finally {
@@ -158,7 +158,7 @@ function resultOf(delivery: JobDelivery): unknown {
 interface WaitingJob {
   readonly account: number;
   readonly start: (pooled: PooledThread) => void;
-  readonly refuse: (fault: ComputeFault) => void;
+  readonly refuse: (reason: unknown) => void;
 }
 
 /** The threads, the accounts with a running job, and the jobs that wait, the oldest first. */
@@ -181,25 +181,38 @@ function createTurns({
   return { threads: pooled, running: new Set(), waiting: [], waitMs, used, closed: false };
 }
 
-/** Resolves with a free thread for a job of the account; `releaseThread` must follow. @throws ComputeFault `unavailable` */
-function takeThread(turns: Turns, account: number): Promise<PooledThread> {
+/**
+ * Resolves with a free thread for a job of the account; `releaseThread` must follow.
+ * @throws ComputeFault `unavailable`; the reason of `gone`
+ */
+function takeThread(turns: Turns, { account, gone }: Asker): Promise<PooledThread> {
+  if (gone?.aborted === true) return Promise.reject(gone.reason);
   const fault = refusalOfJob(turns, account);
   if (fault !== null) return Promise.reject(fault);
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
+    const leave = (reason: unknown): void => {
       turns.waiting.splice(turns.waiting.indexOf(job), 1);
+      job.refuse(reason);
+    };
+    const timer = setTimeout(() => {
       const seconds = turns.waitMs / 1_000;
       const message = `no thread for this computation was free within ${seconds} s`;
-      reject(new ComputeFault('unavailable', message));
+      leave(new ComputeFault('unavailable', message));
     }, turns.waitMs);
+    const onGone = (): void => leave(gone?.reason);
+    gone?.addEventListener('abort', onGone);
+    const settle = (): void => {
+      clearTimeout(timer);
+      gone?.removeEventListener('abort', onGone);
+    };
     const job: WaitingJob = {
       account,
       start(pooled) {
-        clearTimeout(timer);
+        settle();
         resolve(pooled);
       },
       refuse(reason) {
-        clearTimeout(timer);
+        settle();
         reject(reason);
       },
     };

@@ -113,7 +113,8 @@ export interface LogStore {
    * @throws LogRefusal when an entry cannot be right; nothing is stored then
    */
   append(batch: LogBatch): Promise<Appended>;
-  find(query: LogQuery): Promise<LogPage>;
+  /** `gone` aborts once nobody waits for the page: a search that waits then is dropped, and its reason is thrown. */
+  find(query: LogQuery, gone?: AbortSignal): Promise<LogPage>;
   /** One decision by its id; `null`: it is not stored. */
   get(wanted: LogKey): Promise<StoredLogEntry | null>;
   /** Removes days that are over, and the oldest beyond the bound of all days; resolves to their number. */

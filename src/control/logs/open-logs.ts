@@ -38,8 +38,12 @@ export function openLogs({ place, file = threadFile() }: OpenLogsOptions): LogSt
   const searching = new Map<number, Searching>();
   return {
     append: (batch) => writer.call({ method: 'append', batch }) as Promise<Appended>,
-    find: (query) =>
-      inTurn(searching, query.account, () => reader.call({ method: 'find', query }) as Promise<LogPage>),
+    find: (query, gone) =>
+      inTurn(
+        searching,
+        { account: query.account, gone },
+        () => reader.call({ method: 'find', query }) as Promise<LogPage>,
+      ),
     get: (wanted) => reader.call({ method: 'get', wanted }) as Promise<StoredLogEntry | null>,
     prune: (now) => writer.call({ method: 'prune', now }) as Promise<number>,
     async close() {
@@ -57,20 +61,34 @@ interface Searching {
   last: Promise<unknown>;
 }
 
-/** Runs the searches of an account one after another. @throws LogFault `busy` where it has as many as it may */
+/** Whose search it is; `gone` aborts once nobody waits for its result. */
+interface Searcher {
+  readonly account: number;
+  readonly gone: AbortSignal | undefined;
+}
+
+/**
+ * Runs the searches of an account one after another; one that waits ends when its client has gone.
+ * @throws LogFault `busy` where the account has as many as it may; the reason of `gone`
+ */
 async function inTurn<T>(
   searching: Map<number, Searching>,
-  account: number,
+  { account, gone }: Searcher,
   search: () => Promise<T>,
 ): Promise<T> {
+  gone?.throwIfAborted();
   const own = searching.get(account) ?? { count: 0, last: Promise.resolve() };
   if (own.count >= MAX_SEARCHES_OF_ACCOUNT) {
     throw new LogFault('busy', `${own.count} searches of this account run or wait already; try again`);
   }
   searching.set(account, own);
   own.count++;
-  const found = own.last.then(search);
-  own.last = found.catch(() => undefined);
+  const turn = new Promise<void>((resolve, reject) => {
+    void own.last.then(() => resolve());
+    gone?.addEventListener('abort', () => reject(gone.reason), { once: true });
+  });
+  const found = turn.then(search);
+  own.last = Promise.allSettled([own.last, found]);
   try {
     return await found;
   } finally {

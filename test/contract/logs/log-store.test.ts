@@ -373,6 +373,20 @@ describe.each(everyDatabase())('the log store on $kind', (database) => {
     expect((await logs.find(ALL)).entries.length).toBeGreaterThan(0);
   });
 
+  test('searches that wait end with their clients, and make room for others', async () => {
+    await append(logs, generate(50));
+    const first = logs.find(ALL);
+    const client = new AbortController();
+    const waiting = Array.from({ length: MAX_SEARCHES_OF_ACCOUNT - 1 }, () =>
+      logs.find(ALL, client.signal).catch((error: unknown) => error),
+    );
+    client.abort('gone');
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => 'gone'));
+    await expect(logs.find(ALL, client.signal)).rejects.toBe('gone');
+    const others = Array.from({ length: MAX_SEARCHES_OF_ACCOUNT - 1 }, () => logs.find(ALL));
+    for (const page of await Promise.all([first, ...others])) expect(page.entries.length).toBeGreaterThan(0);
+  });
+
   test('days that are over are removed, and the oldest days beyond the bound of all', async () => {
     const days = [0, 1, 2, 3, 4, 5, 6].map((ago) => ({
       domain: 'shop.test',

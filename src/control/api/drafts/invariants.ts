@@ -99,8 +99,8 @@ export const change = operation<{ readonly invariants: readonly unknown[] }>({
 export const prove = operation({
   summary: 'Prove the invariants of the stored rules, which are those of the draft',
   response: PROOF,
-  handle: async ({ caller, domain, services }) => {
-    const body = await services.compute.run({ account: caller.account_id, kind: 'invariants' }, async () => ({
+  handle: async ({ compute, domain }) => {
+    const body = await compute('invariants', async () => ({
       kind: 'invariants',
       domain,
     }));

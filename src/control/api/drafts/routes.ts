@@ -68,17 +68,14 @@ const compare = operation({
   }),
   response: DIFF.extend({ edit: z.int().describe('the number of the draft that was compared') }),
   statuses: [409],
-  async handle({ caller, domain, query, services }) {
+  async handle({ compute, domain, query }) {
     const asked = query as { readonly proof?: string; readonly limit?: number; readonly cursor?: string };
     const { limit = MAX_PAGE, cursor, proof } = asked;
     const start = cursor === undefined ? null : placeOf(cursor);
     if (domain.publish_mode !== 'manual') throw noDraft(domain);
     const page = { limit, from: start?.entries ?? 0 };
     const job = { kind: 'draft_diff', domain, proof: proof !== 'false', page } as const;
-    const { edit, text } = await services.compute.run(
-      { account: caller.account_id, kind: 'draft_diff' },
-      async () => job,
-    );
+    const { edit, text } = await compute('draft_diff', async () => job);
     if (start !== null && start.edit !== edit)
       throw conflict('the draft has changed since the page before; start again without `cursor`');
     return { body: text, type: JSON_TYPE, tagged: taggedDraft(domain, edit) };
@@ -114,9 +111,9 @@ const publish = operation({
 });
 
 /** Checks the draft in a compute thread. A domain that has no draft is refused in the transaction, after its other checks. */
-async function check({ caller, domain, services }: Call<undefined>): Promise<CheckedDraft> {
+async function check({ compute, domain }: Call<undefined>): Promise<CheckedDraft> {
   if (domain.publish_mode !== 'manual') return { edit: 0, required: 0, problem: null };
-  return services.compute.run({ account: caller.account_id, kind: 'draft_check' }, async () => ({
+  return compute('draft_check', async () => ({
     kind: 'draft_check',
     domain,
   }));

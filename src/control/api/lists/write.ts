@@ -16,14 +16,12 @@ export type ReadList = Exclude<ReadListBody, { readonly problem: string }>;
 
 /** Reads a body, a large one in a compute thread. @throws Refusal 400, ComputeFault */
 export async function readBodyOf(
-  { body, caller, services }: Pick<Call<Buffer>, 'body' | 'caller' | 'services'>,
+  { body, compute }: Pick<Call<Buffer>, 'body' | 'compute'>,
   how: Pick<ListJob, 'read' | 'of'>,
 ): Promise<ReadList> {
   const job: ListJob = { kind: 'list', octets: body, ...how };
   const read =
-    body.length <= READ_AT_ONCE_OCTETS
-      ? readListBody(job)
-      : await services.compute.run({ account: caller.account_id, kind: 'list' }, async () => job);
+    body.length <= READ_AT_ONCE_OCTETS ? readListBody(job) : await compute('list', async () => job);
   if ('problem' in read) throw badRequest(read.problem);
   return read;
 }

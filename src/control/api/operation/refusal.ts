@@ -15,6 +15,8 @@ export type RefusalStatus =
   | 415
   | 429
   | 431
+  /** Of a client that has gone; nginx logs the same. Nobody receives it. */
+  | 499
   | 503
   | 504;
 

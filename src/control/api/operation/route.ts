@@ -34,7 +34,7 @@ import type { Permission, Role } from '../../accounts/roles.ts';
 import type { TierSlug } from '../../accounts/tiers.ts';
 import type { OverQuota } from '../../billing/quota.ts';
 import type { KeyRing } from '../../certificates/key-ring.ts';
-import type { Compute, SealedSignatures } from '../../compute/job.ts';
+import type { Compute, JobKind, JobOf, JobResults, SealedSignatures } from '../../compute/job.ts';
 import type { DomainLookups } from '../../domains/requests.ts';
 import type { LogStore } from '../../logs/log-store.ts';
 import type { LogIntake } from '../../logs/take-batch.ts';
@@ -167,6 +167,13 @@ export interface Call<Body> {
    * 409 after `work` (whose 400 comes first), commits nothing under `?validate_only=true`. `work` may run twice.
    */
   write<T>(work: (writing: Writing) => Promise<T>): Promise<T>;
+  /** Aborts when the connection closes: nobody waits for the answer. */
+  readonly gone: AbortSignal;
+  /**
+   * Runs a job of the caller in a compute thread (`compute/pool.ts`); one that waits is dropped when the client has gone.
+   * @throws ComputeFault, StoreFault
+   */
+  compute<Kind extends JobKind>(kind: Kind, prepare: () => Promise<JobOf<Kind>>): Promise<JobResults[Kind]>;
 }
 
 /** One write transaction as its handler sees it. */

@@ -31,10 +31,10 @@ export const diff = operation({
   }),
   response: DIFF.extend({ from: z.int(), to: z.int() }),
   statuses: [409],
-  async handle({ caller, domain, query, read, services }) {
+  async handle({ compute, domain, query, read }) {
     const { limit = MAX_PAGE, proof, ...given } = query as Question & DiffPage;
     const start = startOf(given);
-    const text = await services.compute.run({ account: caller.account_id, kind: 'diff' }, () =>
+    const text = await compute('diff', () =>
       read(async (tx) => {
         const { from, to } = await revisionsOf(tx, domain, start);
         const [before, after] = [await side(tx, domain, from), await side(tx, domain, to)];

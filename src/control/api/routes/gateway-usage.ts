@@ -76,25 +76,23 @@ interface UseParameters extends AskedPeriod {
   readonly limit?: number;
 }
 
-async function readUse({ caller, domain, now, query, services }: Call<unknown>, of: UseOf) {
+async function readUse({ compute, domain, now, query, services }: Call<unknown>, of: UseOf) {
   const { by = null, limit = USUAL_TOP, ...asked } = query as UseParameters;
   const retention = services.trafficRetention ?? USUAL_RETENTION;
   const period = readPeriod(asked, { now, retention });
   const job = { kind: 'gateway_use', domainId: domain.id, period, of, by, limit } as const;
-  return services.compute.run({ account: caller.account_id, kind: 'gateway_use' }, async () => job);
+  return compute('gateway_use', async () => job);
 }
 
 function operationUse(): Operation {
   return operation({
     summary: 'How often each operation of a gateway was called in 24 hours and 30 days, and when last',
     response: OPERATION_USE,
-    async handle({ caller, domain, latest, now, params, services }) {
+    async handle({ compute, domain, latest, now, params }) {
       const row = await gatewayOf({ tx: latest, domain, params });
       const operations = operationsOf(row);
       const job = { kind: 'operation_use', domainId: domain.id, gateway: row.id, operations, now } as const;
-      return jsonText(
-        await services.compute.run({ account: caller.account_id, kind: 'operation_use' }, async () => job),
-      );
+      return jsonText(await compute('operation_use', async () => job));
     },
   });
 }

@@ -90,16 +90,14 @@ function discoverOperations(): Operation {
     summary: 'Operations that the traffic of a gateway shows and that the gateway does not have',
     query: z.object(ENDS_QUERY),
     response: DISCOVERED,
-    async handle({ caller, domain, latest, now, params, query, services }) {
+    async handle({ compute, domain, latest, now, params, query, services }) {
       const row = await gatewayOf({ tx: latest, domain, params });
       const retention = services.trafficRetention ?? USUAL_RETENTION;
       const period = readPeriod(query as AskedPeriod, { now, retention, steps: ['hour', 'day'] });
       const basePath = bodyOf(row)['base_path'] as string;
       const gateway = { id: row.id, base_path: basePath, operations: operationsOf(row) };
       const job = { kind: 'discover', domainId: domain.id, period, gateway } as const;
-      return jsonText(
-        await services.compute.run({ account: caller.account_id, kind: 'discover' }, async () => job),
-      );
+      return jsonText(await compute('discover', async () => job));
     },
   });
 }
@@ -178,11 +176,11 @@ function replaceDocument(): Operation {
 }
 
 /** Reads the body in a compute thread. @throws Refusal 400 for a long one */
-async function readDocumentOf({ body, caller, services }: Call<Buffer>): Promise<OpenApiDocument> {
+async function readDocumentOf({ body, compute }: Call<Buffer>): Promise<OpenApiDocument> {
   if (body.length > MAX_SCHEMA_OCTETS) {
     throw badRequest(`the document must be at most ${MAX_SCHEMA_OCTETS} octets, found ${body.length}`);
   }
-  return services.compute.run({ account: caller.account_id, kind: 'schema' }, async () => ({
+  return compute('schema', async () => ({
     kind: 'schema',
     octets: body,
   }));

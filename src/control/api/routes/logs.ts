@@ -92,7 +92,7 @@ export const list = operation({
       const entries = entry === null ? [] : [entry];
       return jsonText(await pageText(call.latest, { entries, next: null, complete: true }));
     }
-    return jsonText(await pageText(call.latest, await logs.find(readList(asked, call))));
+    return jsonText(await pageText(call.latest, await logs.find(readList(asked, call), call.gone)));
   },
 });
 
@@ -116,7 +116,7 @@ export const explain = operation({
   response: trace,
   statuses: [409],
   async handle(call) {
-    const { caller, domain, services } = call;
+    const { domain, services } = call;
     const { limit = USUAL_PAGE, cursor } = call.query as { limit?: number; cursor?: string };
     const line = JSON.parse((await findEntry(call)).line) as LoggedFields;
     if (line.format === LOG_COUNTED_FORMAT)
@@ -137,7 +137,7 @@ export const explain = operation({
     const madeBy = line.fault === null ? ('origin' as const) : ('edge' as const);
     const response = line.status < 400 ? undefined : { status: line.status, madeBy };
     const url = `${request.scheme}://${String(request.host)}${request.target}`;
-    const text = await services.compute.run({ account: caller.account_id, kind: 'simulate' }, async () => {
+    const text = await call.compute('simulate', async () => {
       const bytes = await call.read(async (tx) => {
         // A node names revision and digest: they are checked, so that none names the plan of another domain.
         const filed = await tx.plans.get(domain.id, revision);

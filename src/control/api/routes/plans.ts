@@ -137,9 +137,8 @@ export const read = operation({
       };
     });
     if (bytes === null) return ok({ ...head, plan: null, page: null, shortened: [] });
-    const { caller, services } = call;
     const { limit = MAX_PAGE, cursor: from = 0 } = call.query as { limit?: number; cursor?: number };
-    const printed = await services.compute.run({ account: caller.account_id, kind: 'print' }, async () => ({
+    const printed = await call.compute('print', async () => ({
       kind: 'print',
       bytes,
       page: { limit, from },
@@ -159,18 +158,16 @@ export const diff = operation({
   response: z.string(),
   produces: 'text/plain; charset=utf-8',
   statuses: [409],
-  async handle({ caller, domain, params, query, read, services }) {
+  async handle({ compute, domain, params, query, read }) {
     const [revision, other] = [revisionOf(params['revision']), revisionOf(params['other'])];
     const { cursor: from = 0 } = query as { cursor?: number };
-    const { text, of, next } = await services.compute.run(
-      { account: caller.account_id, kind: 'text_diff' },
-      () =>
-        read(async (tx) => ({
-          kind: 'text_diff',
-          before: await side(tx, domain, revision),
-          after: await side(tx, domain, other),
-          from,
-        })),
+    const { text, of, next } = await compute('text_diff', () =>
+      read(async (tx) => ({
+        kind: 'text_diff',
+        before: await side(tx, domain, revision),
+        after: await side(tx, domain, other),
+        from,
+      })),
     );
     const path = `/domains/${domain.name}/plans/${revision}/diff/${other}`;
     const link = next === null ? {} : nextPage({ path, query: { cursor: next } });

@@ -19,12 +19,12 @@ export const recommendations = operation({
   }),
   response: z.array(RECOMMENDATION),
   async handle(call) {
-    const { caller, domain, now, services } = call;
+    const { caller, domain, now } = call;
     const { limit = MAX_RECOMMENDATIONS, cursor: from = 0 } = call.query as Page;
     const entitlements = await call.entitlements();
     const counts = entitlements.monitoring_enabled;
     const leftOut = counts ? [] : ['counts=monitoring_enabled'];
-    const page = await services.compute.run({ account: caller.account_id, kind: 'recommend' }, async () => {
+    const page = await call.compute('recommend', async () => {
       const entries = await entriesFor(call, entitlements);
       if (entries === null) leftOut.push(`logs=${entitlements.logs_enabled ? 'not_stored' : 'logs_enabled'}`);
       const account = caller.account_id;

@@ -46,8 +46,8 @@ export const importZone = operation<string>({
   summary: 'Add the records of a BIND zone file; `problems` lists the lines that were not added',
   body: { kind: 'text', types: [ZONE_TYPE, 'text/plain'] },
   response: IMPORT,
-  async handle({ body, caller, domain, services, write }) {
-    const zone = await services.compute.run({ account: caller.account_id, kind: 'zone' }, async () => ({
+  async handle({ body, compute, domain, write }) {
+    const zone = await compute('zone', async () => ({
       kind: 'zone',
       text: body,
       domain: domain.name,

@@ -64,7 +64,7 @@ export const simulate = operation({
   response: trace,
   statuses: [409],
   async handle(call) {
-    const { caller, domain, services } = call;
+    const { domain, services } = call;
     const { limit = USUAL_PAGE, cursor } = call.query as {
       readonly limit?: number;
       readonly cursor?: string;
@@ -80,7 +80,7 @@ export const simulate = operation({
     };
     const response = status === undefined ? undefined : { status, madeBy: 'origin' as const };
     const url = `${request.scheme}://${String(request.host)}${request.target}`;
-    const text = await services.compute.run({ account: caller.account_id, kind: 'simulate' }, async () => {
+    const text = await call.compute('simulate', async () => {
       const plan = await call.read((tx) => currentPlan(tx, domain));
       const from = cursor === undefined ? 0 : placeOf(cursor, plan.revision);
       const signatures = (await services.signaturesFor?.(plan.bytes)) ?? null;
@@ -138,13 +138,10 @@ export const analysis = operation({
     cursor: queryNumber(0, Number.MAX_SAFE_INTEGER),
   }),
   response: z.array(finding),
-  async handle({ caller, domain, query, services }) {
+  async handle({ compute, domain, query }) {
     const { limit = USUAL_FINDINGS, cursor: from = 0 } = query as { limit?: number; cursor?: number };
     const job = { kind: 'analysis', domain, limit, from } as const;
-    const { text, of, shown } = await services.compute.run(
-      { account: caller.account_id, kind: 'analysis' },
-      async () => job,
-    );
+    const { text, of, shown } = await compute('analysis', async () => job);
     const next = from + shown;
     const path = `/domains/${domain.name}/analysis`;
     const link = next < of ? nextPage({ path, query: { limit, cursor: next } }) : {};

@@ -77,14 +77,12 @@ export const analytics = operation({
       .meta({ examples: ['action'] }),
   }),
   response: TRAFFIC,
-  async handle({ caller, domain, now, query, services }) {
+  async handle({ compute, domain, now, query, services }) {
     const { by = null, ...asked } = query as AskedPeriod & { readonly by?: Dimension };
     const retention = services.trafficRetention ?? USUAL_RETENTION;
     const period = readPeriod(asked, { now, retention });
     const job = { kind: 'traffic', domainId: domain.id, period, by } as const;
-    return jsonText(
-      await services.compute.run({ account: caller.account_id, kind: 'traffic' }, async () => job),
-    );
+    return jsonText(await compute('traffic', async () => job));
   },
 });
 
@@ -101,13 +99,13 @@ export const top = operation({
     limit: queryNumber(1, MAX_TOP).describe(`values, at most; without it ${USUAL_TOP}`),
   }),
   response: TOP,
-  async handle({ caller, domain, now, query, services }) {
+  async handle({ compute, domain, now, query, services }) {
     const { limit = USUAL_TOP, ...asked } = query as AskedPeriod & { readonly limit?: number };
     const of = query['of'] as TopKind;
     const retention = services.trafficRetention ?? USUAL_RETENTION;
     const period = readPeriod(asked, { now, retention, steps: ['hour', 'day'] });
     const job = { kind: 'top', domainId: domain.id, period, of, limit } as const;
-    return jsonText(await services.compute.run({ account: caller.account_id, kind: 'top' }, async () => job));
+    return jsonText(await compute('top', async () => job));
   },
 });
 
@@ -123,16 +121,13 @@ export const hits = operation({
     cursor: queryNumber(0, Number.MAX_SAFE_INTEGER).describe('rules before the page, from `Link`'),
   }),
   response: HITS,
-  async handle({ caller, domain, now, query, services }) {
+  async handle({ compute, domain, now, query, services }) {
     const { limit = MAX_PAGE, cursor: from = 0, ...asked } = query as AskedPeriod & Page;
     const retention = services.trafficRetention ?? USUAL_RETENTION;
     const period = readPeriod(asked, { now, retention });
     const series = asked.step !== undefined;
     const job = { kind: 'hits', domainId: domain.id, period, series, limit, from } as const;
-    const { text, of, shown } = await services.compute.run(
-      { account: caller.account_id, kind: 'hits' },
-      async () => job,
-    );
+    const { text, of, shown } = await compute('hits', async () => job);
     const next = from + shown;
     const more = {
       // The same period on every page, whatever the time is.
