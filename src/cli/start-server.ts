@@ -124,8 +124,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const signer = await openSigner(store, clock);
   await openClearance(store, clock());
   await reportLostKeys(options, clock());
-  const feed = createFeed({ store, signer, log });
-  const uses = createKeyUses(store);
+  const [octets, uses] = [createRecentOctets(), createKeyUses(store)];
+  const feed = createFeed({ store, signer, log, octets });
   const dns = dnsOf(options);
   const watch = watchDomains(options, dns);
   const zones = zonesOf(options, dns, metrics.registry);
@@ -158,7 +158,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(spans === null ? {} : { spans }),
     nodes: {
       ...{ store, feed, signer, log, clock, secretsKey: options.secretsKey ?? null },
-      ...{ octets: createRecentOctets(), traffic: traffic.thread },
+      ...{ octets, traffic: traffic.thread },
       onReportRefused: metrics.reportRefused,
       ...(logs === null ? {} : { logs: logs.intake }),
     },

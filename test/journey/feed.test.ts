@@ -1,9 +1,12 @@
 /** From a published plan to nodes on real sockets: what they hold, what they miss, what they refuse. */
+import { createHash } from 'node:crypto';
 import { createServer, request as httpRequest } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SERVICE } from '../../src/control/store/tables/accounts.ts';
+import { createEventReader } from '../../src/edge/following/feed.ts';
+import { digestsIn } from '../../src/engine/plan/list-digests.ts';
 import type { SignedPage } from '../../src/engine/plan/manifest.ts';
 import { send } from '../support/api.ts';
 import { everyDatabase } from '../support/databases.ts';
@@ -16,6 +19,7 @@ import {
   removeDomain,
   until,
 } from '../support/publish-setup.ts';
+import { addList, addListDrop, changeList } from '../support/stored-lists.ts';
 import {
   type Answered,
   ask,
@@ -33,6 +37,52 @@ function page({ bytes }: Answered): SignedPage {
 function decide(node: TestNode, domain: string, target: string): string | undefined {
   const request = { scheme: 'https', method: 'GET', host: domain, target, ip: '192.0.2.1' };
   return node.held.get(domain)?.evaluator?.evaluate(request).action;
+}
+
+/** What an event of octets carries. */
+interface SentOctets {
+  readonly digest: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Opens the feed, and reads its events as they come. */
+async function openEvents({
+  port,
+  token,
+  push,
+}: {
+  readonly port: number;
+  readonly token: string;
+  readonly push?: string;
+}) {
+  const types: string[] = [];
+  const octets: SentOctets[] = [];
+  const reader = createEventReader({
+    limit: 1_048_576,
+    onEvent({ type, data }) {
+      types.push(type);
+      if (type !== 'octets') return;
+      const [digest = '', base64 = ''] = data.split(' ');
+      octets.push({ digest, bytes: new Uint8Array(Buffer.from(base64, 'base64')) });
+    },
+  });
+  const headers = {
+    authorization: `Bearer ${token}`,
+    ...(push === undefined ? {} : { 'edgeplan-push': push }),
+  };
+  const asked = httpRequest({ host: '127.0.0.1', port, path: '/nodes/feed', headers, agent: false });
+  asked.on('error', () => undefined);
+  asked.on('response', (response) => response.on('data', (chunk: Buffer) => reader.push(chunk)));
+  asked.end();
+  return { types: () => types, octets: () => octets, close: () => asked.destroy() };
+}
+
+/** Addresses that no plan merges into ranges. */
+function manyAddresses(count: number): readonly string[] {
+  return Array.from(
+    { length: count },
+    (_, at) => `10.${(at >> 15) & 255}.${(at >> 7) & 255}.${(at & 127) * 2}`,
+  );
 }
 
 /** A proxy that spoils one octet of every plan. */
@@ -98,6 +148,48 @@ for (const database of everyDatabase()) {
       await until(async () => (await house.call('GET', '/nodes/')).body[0].online, 'a node seen');
       const { body: perNode } = await house.call('GET', '/domains/shop.test/nodes/');
       expect(perNode.map((one: { current: boolean }) => one.current)).toEqual(all.map(() => true));
+    });
+
+    test('small plans and lists come ahead of the page that names them, once, to nodes that take them', async () => {
+      const domain = await addDomain(house, 'shop.test');
+      await addDomain(house, 'other.test');
+      for (const name of ['shop.test', 'other.test'])
+        await until(() => house.store.latest.plans.current(name), 'the first plans');
+      const old = await openEvents({ port: house.port, token: await house.token('old') });
+      const node = await openEvents({ port: house.port, token: await house.token('new'), push: 'octets' });
+      for (const { types } of [old, node]) await until(() => types().includes('manifest'), 'the first pages');
+      const list = await addList(
+        house,
+        { account_id: null, domain_id: domain.id },
+        { name: 'bad', values: ['192.0.2.1'] },
+      );
+      await addListDrop(house, domain, { list: 'bad' });
+      await until(() => node.octets().length === 2, 'the plan and its list');
+      const current = (await house.store.latest.plans.current('shop.test'))!;
+      const [plan, sealed] = node.octets();
+      expect(plan!.digest).toBe(current.digest);
+      expect(digestsIn(plan!.bytes)).toEqual([sealed!.digest]);
+      for (const { digest, bytes } of node.octets())
+        expect(createHash('sha256').update(bytes).digest('hex')).toBe(digest);
+      // Ahead of the page that names it, whose id is the position.
+      const types = node.types();
+      expect(types.slice(types.indexOf('octets'), types.indexOf('octets') + 3)).toEqual([
+        'octets',
+        'octets',
+        'manifest',
+      ]);
+      // The list is there already.
+      await addDrop(house, domain, '/admin');
+      await until(() => node.octets().length === 3, 'the next plan');
+      // 50,000 addresses take more than is sent ahead; the plan that names them does not.
+      await changeList(house, list, manyAddresses(50_000));
+      await until(() => node.octets().length === 4, 'the plan with the large list');
+      const [large] = digestsIn(node.octets()[3]!.bytes);
+      await addDrop(house, domain, '/more');
+      await until(() => node.octets().length === 5, 'one more plan');
+      expect(node.octets().map(({ digest }) => digest)).not.toContain(large);
+      expect(old.types()).not.toContain('octets');
+      for (const one of [old, node]) one.close();
     });
 
     test('a node that reconnects gets exactly the changes it missed', async () => {

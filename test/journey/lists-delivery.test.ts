@@ -137,6 +137,7 @@ describe('a changed list', () => {
   });
 
   test('of an account is sealed once for all domains that name it', async () => {
+    proxy.pushes = false;
     const shared = await addList(
       house,
       { account_id: house.accountId, domain_id: null },
@@ -188,6 +189,7 @@ async function written<T>(write: () => T): Promise<T> {
 
 describe('the list of a node', () => {
   test('that the control plane does not have is reported, and the old state is served', async () => {
+    proxy.pushes = false;
     const node = await following();
     proxy.rewrite = (path) => (path.startsWith('/nodes/lists/') ? Buffer.from('no list') : null);
     await changeList(house, list, ['192.0.2.2']);

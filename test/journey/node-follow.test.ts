@@ -115,6 +115,21 @@ describe('a node with a reachable control plane', () => {
     expect(node.warnings).toEqual([]);
   });
 
+  test('requests nothing that the feed has sent ahead', async () => {
+    const domain = await addDomain(house, 'shop.test');
+    const node = await start();
+    await until(() => node.decide('shop.test', '/admin') === 'forward', 'the first plan');
+    await settled(node, 'the comparison');
+    proxy.asked.length = 0;
+    for (const path of ['/admin', '/more']) {
+      await addDrop(house, domain, path);
+      await until(() => node.decide('shop.test', path) === 'block', 'the next plan');
+    }
+    await until(async () => (await answers('shop.test'))[0]?.revision === 3, 'its ack');
+    expect(proxy.asked.filter((path) => !path.startsWith('/nodes/reports'))).toEqual([]);
+    expect(node.warnings).toEqual([]);
+  });
+
   test('serves the stored plans before and without a control plane', async () => {
     const domain = await addDomain(house, 'shop.test');
     await addDrop(house, domain, '/admin');
@@ -324,6 +339,7 @@ describe('an attacker between the node and its control plane', () => {
     ],
     ['a giant', () => Buffer.alloc(65 * 1024 * 1024), /^the answer is longer than 67108864 octets/],
   ])('sends %s for a plan: nacked, and the old plan serves', async (_, lie, reason) => {
+    proxy.pushes = false;
     const domain = await addDomain(house, 'shop.test');
     const node = await start();
     await until(() => node.decide('shop.test', '/admin') === 'forward', 'the plan');
@@ -335,6 +351,30 @@ describe('an attacker between the node and its control plane', () => {
     proxy.rewrite = null;
     await until(() => node.decide('shop.test', '/admin') === 'block', 'the right plan');
     await until(async () => (await answers('shop.test'))[0]?.outcome === 'ack', 'the ack');
+  });
+
+  test('sends other octets ahead of a page: the plan is fetched', async () => {
+    const domain = await addDomain(house, 'shop.test');
+    const node = await start();
+    await until(() => node.decide('shop.test', '/admin') === 'forward', 'the plan');
+    await settled(node, 'the first plan');
+    const events: string[] = [];
+    // The first of the Base64, or all of it.
+    const lies = [/^(event: octets\ndata: \S{64} )../m, /^(event: octets\ndata: \S{64}) .*/m];
+    for (const [at, lie] of lies.entries()) {
+      proxy.rewrite = (path, body) => {
+        const text = body.toString('latin1');
+        if (path !== '/nodes/feed' || !text.includes('event: octets')) return null;
+        events.push(text);
+        return Buffer.from(text.replace(lie, '$1AA'), 'latin1');
+      };
+      proxy.asked.length = 0;
+      await addDrop(house, domain, `/admin${at}`);
+      await until(() => node.decide('shop.test', `/admin${at}`) === 'block', 'the right plan');
+      expect(events).toHaveLength(at + 1);
+      expect(proxy.asked.filter((path) => path.startsWith('/nodes/plans/'))).toHaveLength(1);
+    }
+    expect(node.warnings).toEqual([]);
   });
 
   test('a signed plan that does not open is nacked once, and the old plan is served', async () => {
@@ -463,6 +503,7 @@ describe('a control plane restored from a backup', () => {
   });
 
   test('has its newest plan installed although the one before is installed while the manifest is read', async () => {
+    proxy.pushes = false;
     const node = await start({ times: { lastRetryMs: 3_600_000, compareMs: 3_600_000 } });
     await settled(node, 'the empty manifest');
     let isEpochRead = false;
@@ -607,6 +648,7 @@ describe('damage on the disk', () => {
   });
 
   test('a damaged plan is fetched again after its successor is refused', async () => {
+    proxy.pushes = false;
     const node = await holding(['a.test']);
     const file = fileOf(node, 'a.test');
     const again = await restart(node, { times: { compareMs: 300 } });

@@ -144,13 +144,13 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
   const own = pino({}, { write: (line: string) => void log.push(line) });
   const signer = await openSigner(store, clock);
   await openClearance(store, clock());
-  const feed = createFeed({ store, signer, log: own });
+  const octets = createRecentOctets();
+  const feed = createFeed({ store, signer, log: own, octets });
   const traffic = createTrafficThread({ store });
   const logs = openDecisionLogs(
     { to: 'store', days: 7 },
     { store, log: own, onAppended: () => undefined, onFailed: () => undefined },
   )!;
-  const octets = createRecentOctets();
   const nodes = { store, feed, signer, octets, log: own, clock, traffic, logs: logs.intake, secretsKey };
   const app = await createApi({
     services: { ...services, logs: logs.search! },

@@ -10,6 +10,8 @@ export interface ControlProxy {
   target: number;
   /** What becomes of a stream: passed on, held back whole, or cut after its first octets. */
   streams: 'pass' | 'hold' | 'cut';
+  /** Whether streams may carry plans and lists ahead of the page that names them; without them a node requests each. */
+  pushes: boolean;
   /** Another body in the place of an answer's. */
   rewrite: ((path: string, body: Buffer) => Buffer | null) | null;
   /** Awaited before an answer that is not a stream is passed on. */
@@ -39,6 +41,7 @@ export async function startControlProxy(target: number): Promise<ControlProxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     target,
     streams: 'pass',
+    pushes: true,
     rewrite: null,
     before: null,
     asked: [],
@@ -54,7 +57,9 @@ export async function startControlProxy(target: number): Promise<ControlProxy> {
 }
 
 function pass(proxy: ControlProxy, request: IncomingMessage, response: ServerResponse): void {
-  const { method, url = '/', headers } = request;
+  const { method, url = '/' } = request;
+  const { 'edgeplan-push': push, ...others } = request.headers;
+  const headers = push !== undefined && proxy.pushes ? { ...others, 'edgeplan-push': push } : others;
   proxy.asked.push(url);
   if (proxy.target === 0) {
     request.socket.destroy();

@@ -65,10 +65,12 @@ export async function openHouse({
   await openClearance(store, Date.now());
   const signer = await openSigner(store, Date.now);
   const publisher = createPublisher({ store, log, pollMs: 200, leaseMs: 500 });
+  const octets = createRecentOctets();
   const feed = createFeed({
     store,
     signer,
     log,
+    octets,
     pollMs: 200,
     heartbeatMs: 300,
     ...(maxBacklog === undefined ? {} : { maxBacklog }),
@@ -88,7 +90,7 @@ export async function openHouse({
     log,
     nodes: {
       ...{ store, feed, signer, log, clock: Date.now, traffic },
-      ...{ octets: createRecentOctets(), logs: logs.intake },
+      ...{ octets, logs: logs.intake },
     },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -29,6 +29,8 @@ import {
   readPages,
   signedGroups,
 } from './pages.ts';
+import { createOctetsPusher, type OctetsPusher, type PushedOctets } from './pushed-octets.ts';
+import type { RecentOctets } from './recent-octets.ts';
 import type { Signer } from './signer.ts';
 
 export type { FeedSink } from './feed-state.ts';
@@ -70,6 +72,8 @@ export interface FeedOptions {
   readonly store: Store;
   readonly signer: Signer;
   readonly log: PublisherLog;
+  /** What nodes fetch. */
+  readonly octets: RecentOctets;
   /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly clock?: () => number;
   /** Milliseconds between two polls of the store. Default 1,000. */
@@ -89,6 +93,7 @@ const POLL_MS = 1_000;
 interface Core extends PageTools {
   readonly state: FeedState;
   readonly pages: PageCache;
+  readonly octetsOf: OctetsPusher;
   readonly log: PublisherLog;
   readonly maxBacklog: number;
   /** End the waits of long-polling nodes. */
@@ -103,7 +108,8 @@ export function createFeed(options: FeedOptions): Feed {
   const pages = createPageCache(tools);
   const state = createFeedState();
   const advance = createCoalesced(() => sendChanges(core));
-  const core: Core = { ...tools, state, pages, log, maxBacklog, wakes: new Set(), advance };
+  const octetsOf = createOctetsPusher(options);
+  const core: Core = { ...tools, state, pages, octetsOf, log, maxBacklog, wakes: new Set(), advance };
   let stopTimers: (() => void) | null = null;
   return {
     async start() {
@@ -204,21 +210,44 @@ async function sendChanges(core: Core): Promise<void> {
   while ((await store.latest.plans.position()) !== state.position) {
     const pages = await readPages(state.position, groupsOf(state.current), core);
     const { through, epoch = 0 } = [...pages.values()][0]!.manifest;
+    const octets = await octetsOfPages(core, pages);
     state.position = through;
     enterEpoch(core, epoch);
     core.pages.clear();
-    sendToAll(core, pages);
+    sendToAll(core, pages, octets);
     for (const wake of [...core.wakes]) wake();
   }
 }
 
+/** What goes ahead of each page. Without it nodes fetch what a page names, so a fault delays no page. */
+async function octetsOfPages(
+  core: Core,
+  pages: ReadonlyMap<string, SignedPage>,
+): Promise<ReadonlyMap<string, readonly PushedOctets[]>> {
+  if (core.state.current.size === 0) return new Map();
+  try {
+    return await core.octetsOf(pages);
+  } catch (error) {
+    reportStore(core, error);
+    return new Map();
+  }
+}
+
 /** `pages` by set of groups. A follower that became current while they were read may need a page that is not there. */
-function sendToAll(core: Core, pages: ReadonlyMap<string, SignedPage>): void {
+function sendToAll(
+  core: Core,
+  pages: ReadonlyMap<string, SignedPage>,
+  octets: ReadonlyMap<string, readonly PushedOctets[]>,
+): void {
   const texts = new Map([...pages].map(([groups, page]) => [groups, JSON.stringify(page)]));
   for (const follower of [...core.state.current]) {
     const page = pages.get(follower.groups);
-    if (page !== undefined) send(core, follower, { page, text: texts.get(follower.groups)! });
-    else {
+    if (page !== undefined) {
+      const ahead = octets.get(follower.groups) ?? [];
+      // A node that reads slowly fetches them when it comes to it.
+      if (follower.sink.backlog() === 0) for (const one of ahead) follower.sink.pushOctets(one);
+      send(core, follower, { page, text: texts.get(follower.groups)! });
+    } else {
       core.state.current.delete(follower);
       begin(core, follower);
     }

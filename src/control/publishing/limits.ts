@@ -39,6 +39,12 @@ export const MAX_OPEN_LIST_OCTETS = 67_108_864;
  * thousands of ordinary ones.
  */
 export const MAX_RECENT_OCTETS = 67_108_864;
+/** Maximum size, in octets, of what is sent to each node ahead of a page: a registry of 1,000 consumers with its plan. */
+export const MAX_PUSHED_OCTETS = 262_144;
+/** Plans that are new in a page up to which they are sent ahead of it. */
+export const MAX_PUSHED_PLANS = 8;
+/** Digests that are remembered as sent, or fetched, by nodes. */
+export const MAX_SEEN_DIGESTS = 20_000;
 /** Lists whose last seals are remembered: more than are sealed while a publication reads its domain. */
 export const RECENT_SEALS = 100;
 /** Entries up to which a list is sealed at once, which takes some 10 ms; a larger one is sealed in the thread. */

@@ -215,7 +215,7 @@ export function createControl({ url, token, boxKey, lookup }: ControlOptions): C
         headers: { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' },
       }),
     async feed({ position, epoch }, signal) {
-      const headers = { 'edgeplan-epoch': String(epoch) };
+      const headers = { 'edgeplan-epoch': String(epoch), 'edgeplan-push': 'octets' };
       try {
         return (await open(`/nodes/feed?since=${position}`, { headers }, signal)).body;
       } catch (error) {

@@ -19,6 +19,8 @@ export interface ReadStreamOptions extends StreamTimes {
   readonly from: ReadUpTo;
   /** Called with the text of each page; what it throws ends the stream. */
   readonly onPage: (text: string) => void;
+  /** Called with the data of each event of octets, which come ahead of the page that names them. */
+  readonly onOctets: (data: string) => void;
   /** Called at the first octets. */
   readonly onOpen: () => void;
   /** Called at all octets. */
@@ -37,7 +39,7 @@ export interface StreamEnd {
 
 /** Reads a stream until it ends. @throws ControlPlaneFault when it cannot be opened; what `onPage` throws */
 export async function readStream(options: ReadStreamOptions): Promise<StreamEnd> {
-  const { control, from, onPage, onOpen, onReceived, signal } = options;
+  const { control, from, onPage, onOctets, onOpen, onReceived, signal } = options;
   const cut = new AbortController();
   const end = (): void => cut.abort();
   signal.addEventListener('abort', end);
@@ -57,6 +59,7 @@ export async function readStream(options: ReadStreamOptions): Promise<StreamEnd>
   }, options.stallMs / 4);
   const onEvent = ({ type, data }: ServerEvent): void => {
     if (type === 'manifest') onPage(data);
+    else if (type === 'octets') onOctets(data);
     else if (type === 'end') endReason = readEndReason(data);
   };
   const reader = createEventReader({ limit: MAX_MANIFEST_OCTETS, onEvent });

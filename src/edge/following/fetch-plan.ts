@@ -31,7 +31,7 @@ export class PlanRefusal extends Error {
 
 /** Where plans are fetched from and stored. */
 export interface FetchPlanOptions
-  extends Pick<InstallState, 'control' | 'planStore' | 'lists' | 'listFetches'> {
+  extends Pick<InstallState, 'control' | 'planStore' | 'pushed' | 'lists' | 'listFetches'> {
   /** The plan's file, or that of one of its lists, was found damaged. */
   readonly isDamaged: boolean;
 }
@@ -46,10 +46,10 @@ export async function fetchPlan(
   { domain, revision }: ManifestEntry,
   options: FetchPlanOptions,
 ): Promise<void> {
-  const { control, planStore } = options;
+  const { control, planStore, pushed } = options;
   let bytes = planStore.hasPlan(digest) ? readStored(digest, planStore.readPlan) : null;
   const fetched = bytes === null;
-  bytes ??= await download(digest, control.plan);
+  bytes ??= await download(digest, { pushed, fetch: control.plan });
   try {
     const opened = await fetchLists(digest, digestsIn(bytes), options);
     // Lets requests run first: the self-test takes up to some milliseconds.
@@ -98,12 +98,12 @@ function fetchList(digest: string, options: FetchPlanOptions): Promise<PlanPart>
 }
 
 async function storeList(digest: string, options: FetchPlanOptions): Promise<PlanPart> {
-  const { control, planStore, lists, isDamaged } = options;
+  const { control, planStore, pushed, lists, isDamaged } = options;
   // PERF: the file of a list that many plans name is read once, unless one of them reports damage.
   const isIntact = isDamaged ? readStored(digest, planStore.readList) !== null : planStore.hasPlan(digest);
   const stored = isIntact ? readStored(digest, lists.get) : null;
   if (stored !== null) return stored;
-  const bytes = await download(digest, control.list);
+  const bytes = await download(digest, { pushed, fetch: control.list });
   let opened: PlanPart;
   try {
     opened = lists.add(digest, bytes);
@@ -124,8 +124,15 @@ function readStored<T>(digest: string, read: (digest: string) => T): T | null {
   }
 }
 
-async function download(digest: string, fetch: (digest: string) => Promise<Uint8Array>): Promise<Uint8Array> {
-  // A copy in memory of its own: views of a plan need an 8-octet boundary.
+interface Download extends Pick<InstallState, 'pushed'> {
+  readonly fetch: (digest: string) => Promise<Uint8Array>;
+}
+
+/** The octets of a digest, which the feed has sent, or which are fetched. */
+async function download(digest: string, { pushed, fetch }: Download): Promise<Uint8Array> {
+  // Copies in memory of their own: views of a plan need an 8-octet boundary.
+  const sent = new Uint8Array(pushed.take(digest) ?? []);
+  if (sha256Hex(sent) === digest) return sent;
   const bytes = new Uint8Array(await fetch(digest));
   const found = sha256Hex(bytes);
   if (found === digest) return bytes;

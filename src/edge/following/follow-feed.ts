@@ -56,6 +56,7 @@ async function stream(run: SyncRun): Promise<boolean> {
     control,
     from: { position: run.position, epoch: session.identity.epoch },
     onPage: (text) => applyPage(run, text),
+    onOctets: run.pushed.add,
     onOpen() {
       noteFollowing(run, 'stream');
     },

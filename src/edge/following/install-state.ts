@@ -16,6 +16,7 @@ import { errorMessage, type SyncLog } from './log.ts';
 import type { OpenedLists } from './opened-lists.ts';
 import type { DamageFault, PlanStore } from './plan-store.ts';
 import type { PlanSink } from './plan-table.ts';
+import type { PushedOctets } from './pushed-octets.ts';
 
 /** The page that an entry came with. */
 export interface EntrySource {
@@ -40,6 +41,8 @@ export interface InstallerOptions {
    */
   readonly requestPurges: (domain: string, since: number) => Promise<PurgeAnswer>;
   readonly planStore: PlanStore;
+  /** Plans and lists that came before they were named. */
+  readonly pushed: PushedOctets;
   readonly plans: PlanSink;
   readonly report: (report: PlanReport) => void;
   /** Called when an entry looks like a step back: a page that a later one overtook looks the same. */

@@ -4,6 +4,8 @@ import { LIST } from '../../engine/plan/layout.ts';
 
 /** Maximum size, in octets, of a page of the manifest and of an event that carries one: 500 names take 100 to 250 KB. */
 export const MAX_MANIFEST_OCTETS = 1_048_576;
+/** Maximum size, in octets, of plans and lists that came ahead of their entries: four times what a control plane sends at once. */
+export const MAX_PUSHED_OCTETS = 1_048_576;
 /** Maximum number of names per page: four times what a control plane sends. */
 export const MAX_MANIFEST_ENTRIES = 2_000;
 /** Maximum number of secrets per domain that are accepted besides the current one: twice what a control plane sends. */

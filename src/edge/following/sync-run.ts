@@ -20,6 +20,7 @@ import { COMPARE_MS, FIRST_OCTET_MS, LAST_RETRY_MS, POLL_SEC, POLLING_MS, STALL_
 import { errorMessage, type SyncLog } from './log.ts';
 import type { PlanStore } from './plan-store.ts';
 import type { PlanSink } from './plan-table.ts';
+import { createPushedOctets, type PushedOctets } from './pushed-octets.ts';
 import { type ControlSession, createSession, historyOf, readPurges } from './session.ts';
 import type { Identity } from './trusted-key.ts';
 
@@ -55,6 +56,8 @@ export interface SyncRun extends SyncParts {
   /** Aborts when sync ends. */
   readonly signal: AbortSignal;
   readonly session: ControlSession;
+  /** What the feed has sent ahead. */
+  readonly pushed: PushedOctets;
   readonly installer: Installer;
   /** `null`: the node has no TLS. */
   readonly sets: SetInstaller | null;
@@ -88,10 +91,12 @@ export function createSyncRun(parts: SyncParts, signal: AbortSignal): SyncRun {
   const now = performance.now();
   const onSuspicion = (): void => run.wakeUps.compareSoon.abort();
   const { certificates: sink, challenges } = options;
+  const pushed = createPushedOctets();
   const run: SyncRun = {
     ...parts,
     times: { ...TIMES, ...options.times },
     signal,
+    pushed,
     session: createSession(identity, {
       control,
       directory,
@@ -104,6 +109,7 @@ export function createSyncRun(parts: SyncParts, signal: AbortSignal): SyncRun {
       control,
       requestPurges: async (domain, since) => readPurges(run.session, await control.purges(domain, since)),
       planStore,
+      pushed,
       plans: options.plans,
       report: reports.add,
       onSuspicion,

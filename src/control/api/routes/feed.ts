@@ -56,6 +56,8 @@ const STREAM_TYPE = 'text/event-stream; charset=utf-8';
  * parameters.
  */
 const EPOCH_HEADER = 'edgeplan-epoch';
+/** `octets`: the node takes small plans and lists ahead of the page that names them, as events of type `octets`. */
+const PUSH_HEADER = 'edgeplan-push';
 
 /**
  * `GET /nodes/feed`: an event stream of manifest pages for the node's groups, from the position of `Last-Event-ID` on.
@@ -66,6 +68,12 @@ export const follow = nodeOperation({
   headers: z.object({
     'Last-Event-ID': since.optional().describe('the last page that came, before `since`'),
     [EPOCH_HEADER]: since.optional().describe('the epoch that position is of'),
+    [PUSH_HEADER]: z
+      .string()
+      .optional()
+      .describe(
+        '`octets`: small plans and lists come ahead of the page that names them, as events of that name: the digest, a space, Base64',
+      ),
   }),
   response: z.string(),
   produces: 'text/event-stream',
@@ -76,7 +84,8 @@ export const follow = nodeOperation({
       return reply.type(STREAM_TYPE).header('cache-control', 'no-store').send('');
     const sentEpoch = request.headers[EPOCH_HEADER];
     const epoch = sentEpoch === undefined ? null : readSent(since, sentEpoch);
-    return openStream(services, { node, from, epoch, reply });
+    const takesOctets = request.headers[PUSH_HEADER] === 'octets';
+    return openStream(services, { node, from, epoch, takesOctets, reply });
   },
 });
 
@@ -238,13 +247,15 @@ interface Stream {
   readonly from: number;
   /** The epoch of the store that `from` is a position in; `null`: unknown. */
   readonly epoch: number | null;
+  /** Whether small plans and lists come ahead of the page that names them. */
+  readonly takesOctets: boolean;
   readonly reply: FastifyReply;
 }
 
 /** Takes the connection over from Fastify and streams events until either side ends it. */
 function openStream(
   { feed, store, log, clock }: NodeRouteServices,
-  { node, from, epoch, reply }: Stream,
+  { node, from, epoch, takesOctets, reply }: Stream,
 ): FastifyReply {
   reply.hijack();
   const { raw } = reply;
@@ -266,6 +277,9 @@ function openStream(
       );
   }, HEARTBEAT_MS);
   const sink: FeedSink = {
+    pushOctets({ digest, base64 }) {
+      if (takesOctets) raw.write(`event: octets\ndata: ${digest} ${base64}\n\n`, 'latin1');
+    },
     push: ({ manifest }, text) => {
       raw.write(`id: ${manifest.through}\nevent: manifest\ndata: ${text}\n\n`);
     },

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openClearance } from '../../../../src/control/publishing/clearance.ts';
 import { createFeed, type Feed } from '../../../../src/control/publishing/feed.ts';
 import { createNode } from '../../../../src/control/publishing/nodes.ts';
+import { createRecentOctets } from '../../../../src/control/publishing/recent-octets.ts';
 import { openSigner, type Signer } from '../../../../src/control/publishing/signer.ts';
 import { openStore } from '../../../../src/control/store/database/open.ts';
 import type { Store } from '../../../../src/control/store/store.ts';
@@ -31,7 +32,14 @@ afterEach(async () => {
 /** A feed that gets no hints from the store. */
 async function openFeed(signer: Signer, times: { readonly heartbeatMs?: number }): Promise<void> {
   const deaf: Store = { ...store, listen: () => () => undefined };
-  feed = createFeed({ store: deaf, signer, log: pino({ level: 'silent' }), pollMs: 20, ...times });
+  feed = createFeed({
+    store: deaf,
+    signer,
+    log: pino({ level: 'silent' }),
+    octets: createRecentOctets(),
+    pollMs: 20,
+    ...times,
+  });
   await feed.start();
 }
 
@@ -42,6 +50,7 @@ function follow(node: NodeRow, onPage: (page: ManifestPage) => void = () => unde
     { ...node, shown_hash: node.token_hash },
     { position: 0, epoch: null },
     {
+      pushOctets: () => undefined,
       push: ({ manifest }) => onPage(manifest),
       backlog: () => 0,
       drained: async () => undefined,
