@@ -6,6 +6,7 @@ import type { FieldPath } from '../../base/diagnostics/diagnostic.ts';
 import { ANNOTATIONS, isKeyword } from '../../base/json-schema/keywords.ts';
 import { createReferences } from '../../base/json-schema/references.ts';
 import { isObject } from '../../base/text/json-object.ts';
+import { createMembers, type Members, type Names } from './members.ts';
 
 /** A schema of its own. */
 export interface BundledSchema {
@@ -28,12 +29,24 @@ const NAMED = ['properties', 'patternProperties', 'dependentSchemas'];
 interface Bundling {
   readonly isOldDialect: boolean;
   readonly references: ReturnType<typeof createReferences>;
-  /** By the pointer of the schema: its name. */
+  readonly members: Members;
+  /** By the pointer of the schema, and the names of `Definition.optional`: its name. */
   readonly names: Map<string, string>;
-  readonly definitions: { readonly name: string; readonly schema: unknown; readonly path: FieldPath }[];
+  readonly definitions: Definition[];
   readonly problems: { readonly path: FieldPath; readonly message: string }[];
   readonly unknown: FieldPath[];
 }
+
+/** A schema that another one refers to. */
+interface Definition {
+  readonly name: string;
+  readonly schema: unknown;
+  readonly path: FieldPath;
+  /** Members that it does not require, since another branch of the same `allOf` has them as `readOnly`. */
+  readonly optional: Names;
+}
+
+const NO_NAMES: Names = new Set();
 
 /** Bundles a schema with what it refers to in the document. */
 export function bundleSchema(
@@ -44,15 +57,17 @@ export function bundleSchema(
   const state: Bundling = {
     isOldDialect,
     references,
+    members: createMembers(references),
     names: new Map(),
     definitions: [],
     problems: [],
     unknown: [],
   };
-  const own = convert(schema, path, state) as Readonly<Record<string, unknown>>;
+  const own = convert(schema, path, { state, optional: NO_NAMES }) as Readonly<Record<string, unknown>>;
   const definitions: [string, unknown][] = [];
   // Definitions add further ones to the list.
-  for (const one of state.definitions) definitions.push([one.name, convert(one.schema, one.path, state)]);
+  for (const { name, schema: one, path: at, optional } of state.definitions)
+    definitions.push([name, convert(one, at, { state, optional })]);
   const places = new Map(state.definitions.map((one) => [one.name, one.path]));
   return {
     schema: definitions.length === 0 ? own : { ...own, $defs: Object.fromEntries(definitions) },
@@ -66,58 +81,76 @@ export function bundleSchema(
   };
 }
 
-function convert(schema: unknown, path: FieldPath, state: Bundling): unknown {
+/** Where a schema is converted. */
+interface Place {
+  readonly state: Bundling;
+  /** As of a definition. */
+  readonly optional: Names;
+}
+
+function convert(schema: unknown, path: FieldPath, { state, optional }: Place): unknown {
   if (!isObject(schema)) return schema;
   const written = Object.entries(schema);
   if (state.isOldDialect && Object.hasOwn(schema, '$ref'))
     // Its siblings have no effect in 3.0.
-    return { $ref: referenceTo(schema['$ref'], path, state) };
+    return { $ref: referenceTo(schema['$ref'], path, { state, optional }) };
   const fields = written.flatMap(([name, value]): [string, unknown][] => {
     if (!isKeyword(name)) state.unknown.push([...path, name]);
     if (!isKeyword(name) || name.startsWith('x-') || ANNOTATIONS.includes(name)) return [];
-    return [[name, converted(name, value, { path: [...path, name], state })]];
+    const below = state.isOldDialect && name === 'allOf' ? optionalOf(schema, { state, optional }) : NO_NAMES;
+    return [[name, converted(name, value, { path: [...path, name], state, optional: below })]];
   });
   return state.isOldDialect
-    ? withoutOldDialect(schema, Object.fromEntries(fields))
+    ? withoutOldDialect(Object.fromEntries(fields), optionalOf(schema, { state, optional }), schema)
     : Object.fromEntries(fields);
+}
+
+/** Members that a schema of 3.0 and the branches of its `allOf` do not require of requests. */
+function optionalOf(schema: unknown, { state, optional }: Place): Names {
+  const own = state.members.readOnly(schema);
+  return optional.size === 0 ? own : new Set([...optional, ...own]);
 }
 
 function converted(
   name: string,
   value: unknown,
-  { path, state }: { readonly path: FieldPath; readonly state: Bundling },
+  { path, state, optional }: Place & { readonly path: FieldPath },
 ): unknown {
-  if (name === '$ref') return referenceTo(value, path.slice(0, -1), state);
-  if (ONE.includes(name)) return convert(value, path, state);
+  const place = { state, optional };
+  if (name === '$ref') return referenceTo(value, path.slice(0, -1), place);
+  if (ONE.includes(name)) return convert(value, path, place);
   if (SEVERAL.includes(name) && Array.isArray(value))
-    return value.map((one, index) => convert(one, [...path, index], state));
+    return value.map((one, index) => convert(one, [...path, index], place));
   if (!NAMED.includes(name) || !isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [key, convert(one, [...path, key], state)]),
+    Object.entries(value).map(([key, one]) => [key, convert(one, [...path, key], place)]),
   );
 }
 
-function referenceTo(reference: unknown, path: FieldPath, state: Bundling): unknown {
+function referenceTo(reference: unknown, path: FieldPath, { state, optional }: Place): unknown {
   const target = state.references.find(reference);
   if (typeof target === 'string' || state.names.size >= MAX_DEFINITIONS) {
     const message = typeof target === 'string' ? target : `leads to more than ${MAX_DEFINITIONS} schemas`;
     state.problems.push({ path: [...path, '$ref'], message });
     return reference;
   }
-  const pointer = JSON.stringify(target.path);
+  // A schema that requires none of them is the same wherever it is referred to.
+  const lifted = [...optional].filter((name) => state.members.required(target.schema).has(name)).sort();
+  const pointer = JSON.stringify([target.path, lifted]);
   const known = state.names.get(pointer);
   const name = known ?? `s${state.names.size}`;
   if (known === undefined) {
     state.names.set(pointer, name);
-    state.definitions.push({ name, ...target });
+    state.definitions.push({ name, ...target, optional: new Set(lifted) });
   }
   return `#/$defs/${name}`;
 }
 
-/** A schema of 3.0 in the words of 2020-12. */
+/** A schema of 3.0 in the words of 2020-12. `fields`: those that are converted; `optional`: members that are not required. */
 function withoutOldDialect(
-  written: Readonly<Record<string, unknown>>,
   fields: Readonly<Record<string, unknown>>,
+  optional: Names,
+  written: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
   const made: Record<string, unknown> = { ...fields };
   if (written['nullable'] === true && typeof made['type'] === 'string') made['type'] = [made['type'], 'null'];
@@ -131,15 +164,8 @@ function withoutOldDialect(
       delete made[limit];
     } else delete made[exclusive];
   }
-  const { properties } = written;
   const { required } = made;
   // Members that only responses have are required of responses alone.
-  if (isObject(properties) && Array.isArray(required))
-    made['required'] = required.filter((name) => !isReadOnly(properties, name));
+  if (Array.isArray(required)) made['required'] = required.filter((name) => !optional.has(name));
   return made;
-}
-
-function isReadOnly(properties: Readonly<Record<string, unknown>>, name: unknown): boolean {
-  const member = typeof name === 'string' && Object.hasOwn(properties, name) ? properties[name] : undefined;
-  return isObject(member) && member['readOnly'] === true;
 }

@@ -426,6 +426,49 @@ describe('a request body', () => {
     });
   });
 
+  // getkin/kin-openapi#925, cdimascio/express-openapi-validator#733 and #883, thephpleague/openapi-psr7-validator#176.
+  test.each([
+    ["{ required: [id, name], properties: { id: { $ref: '#/components/schemas/Id' } } }", ['name']],
+    ['{ required: [id], properties: { id: { allOf: [{ type: string }, { readOnly: true }] } } }', []],
+    ["{ required: [id, name], allOf: [{ $ref: '#/components/schemas/Pet' }] }", ['name']],
+    ["{ allOf: [{ $ref: '#/components/schemas/Pet' }, { required: [id, name] }] }", ['name']],
+    [
+      "{ allOf: [{ $ref: '#/components/schemas/Pet' }, { allOf: [{ $ref: '#/components/schemas/Full' }] }] }",
+      ['name'],
+    ],
+    ['{ properties: { id: { readOnly: true } }, items: { required: [id] } }', ['id']],
+    ["{ allOf: [{ $ref: '#/components/schemas/Loop' }, { required: [id] }] }", ['id']],
+  ])(
+    'of 3.0 requires no member that is `readOnly` through references and `allOf`: %s',
+    (schema, required) => {
+      const schemas = `components:
+  schemas:
+    Id: { type: string, readOnly: true }
+    Pet: { type: object, properties: { id: { $ref: '#/components/schemas/Id' }, name: {} } }
+    Full: { required: [id, name] }
+    Loop: { properties: { loop: { $ref: '#/components/schemas/Loop' } } }
+`;
+      const [found] = operations(post(media(schema), schemas), HEAD.replace('3.1.0', '3.0.3'));
+      const text = JSON.stringify(found?.body?.content[0]?.schema);
+      const lists = [...text.matchAll(/"required":(\[.*?\])/g)].map(([, list]) => JSON.parse(list!));
+      expect(lists).toEqual([required]);
+    },
+  );
+
+  test('of 3.0 requires a member of one schema alone that is `readOnly` beside another', () => {
+    const schemas = `components:
+  schemas:
+    Full: { required: [id] }
+`;
+    const full = "{ $ref: '#/components/schemas/Full' }";
+    const schema = `{ properties: { a: { allOf: [{ properties: { id: { readOnly: true } } }, ${full}] }, b: ${full} } }`;
+    const [found] = operations(post(media(schema), schemas), HEAD.replace('3.1.0', '3.0.3'));
+    expect(found?.body?.content[0]?.schema).toMatchObject({
+      properties: { a: { allOf: [{}, { $ref: '#/$defs/s0' }] }, b: { $ref: '#/$defs/s1' } },
+      $defs: { s0: { required: [] }, s1: { required: ['id'] } },
+    });
+  });
+
   test.each([
     [
       '{ type: object, unevaluatedProperties: false }',
