@@ -70,27 +70,69 @@ function readBody(value: unknown, path: FieldPath, state: BodiesReading): Schema
     report.add('warning', at, { code: 'openapi_body', message, found: quoteValue(content) });
     return null;
   }
-  const types = Object.keys(content).map((written) => (written.split(';', 1)[0] ?? '').trim());
-  const unread = types.findIndex((type) => type !== '*/*' && !MEDIA_RANGE.test(type));
-  if (unread >= 0 || types.length > MAX_BODY_TYPES) {
+  const entries = Object.keys(content).map((name) => ({ name, type: (name.split(';', 1)[0] ?? '').trim() }));
+  const unread = entries.find(({ type }) => type !== '*/*' && !MEDIA_RANGE.test(type));
+  if (unread !== undefined || entries.length > MAX_BODY_TYPES) {
     const many = `has more than ${MAX_BODY_TYPES} media types`;
-    const message = `${unread >= 0 ? 'has what is no media type' : many}, so bodies are not compared`;
-    report.add('warning', at, {
-      code: 'openapi_body',
-      message,
-      found: unread >= 0 ? quoteValue(types[unread]) : null,
-    });
+    const message = `${unread === undefined ? many : 'has what is no media type'}, so bodies are not compared`;
+    const found = unread === undefined ? null : quoteValue(unread.type);
+    report.add('warning', at, { code: 'openapi_body', message, found });
     return null;
   }
-  if (types.length === 0) return null;
-  const names = Object.keys(content);
-  const entries = types.flatMap((type, index) => {
-    if (types.indexOf(type) !== index) return [];
-    const name = names[index]!;
-    const schema = isJsonType(type) ? readSchema(content[name], [...at, name], state) : null;
-    return [schema === null ? { type } : { type, schema }];
+  if (entries.length === 0) return null;
+  const read = (entry: WrittenType): ReadType => ({
+    ...entry,
+    schema: isJsonType(entry.type) ? readSchema(content[entry.name], [...at, entry.name], state) : null,
   });
-  return { ...(located.value['required'] === true ? { required: true } : {}), content: entries };
+  const json = jsonOfRange(entries)
+    .map(read)
+    .filter(({ schema }) => schema !== null);
+  return {
+    ...(located.value['required'] === true ? { required: true } : {}),
+    content: distinctTypes([...json, ...entries.map(read)], at, state).map(({ type, schema }) =>
+      schema === null ? { type } : { type, schema },
+    ),
+  };
+}
+
+/** A media type without parameters, and the member of `content` that describes it. */
+interface WrittenType {
+  readonly name: string;
+  readonly type: string;
+}
+
+interface ReadType extends WrittenType {
+  readonly schema: Readonly<Record<string, unknown>> | null;
+}
+
+const JSON_TYPE = 'application/json';
+
+/** JSON of a range, which is compared with the schema of the range; none if the document lists it, or has no such range. */
+function jsonOfRange(entries: readonly WrittenType[]): readonly WrittenType[] {
+  const named = (type: string) => entries.find((one) => one.type.toLowerCase() === type);
+  const range = named('application/*') ?? named('*/*');
+  const isListed = named(JSON_TYPE) !== undefined || entries.length === MAX_BODY_TYPES;
+  return range === undefined || isListed ? [] : [{ name: range.name, type: JSON_TYPE }];
+}
+
+/** One entry for each media type. Several that differ in parameters alone are compared if they have one schema. */
+function distinctTypes(
+  entries: readonly ReadType[],
+  path: FieldPath,
+  { report }: BodiesReading,
+): readonly ReadType[] {
+  const distinct = new Map<string, ReadType>();
+  for (const entry of entries) {
+    const key = entry.type.toLowerCase();
+    const earlier = distinct.get(key);
+    if (earlier === undefined) distinct.set(key, entry);
+    else if (JSON.stringify(entry.schema) !== JSON.stringify(earlier.schema)) {
+      const message = `has another schema than ${quoteValue(earlier.name)}, and parameters do not distinguish types, so bodies are not compared`;
+      report.add('warning', [...path, entry.name], { code: 'openapi_body', message, found: null });
+      distinct.set(key, { ...earlier, schema: null });
+    }
+  }
+  return [...distinct.values()];
 }
 
 /** The schema of a media type with all that it refers to; `null`: it has none that is evaluated. */

@@ -529,6 +529,50 @@ describe('a request body', () => {
     expect(operations(text)[1]?.body?.content[0]?.schema).toHaveProperty('$defs');
   });
 
+  // cdimascio/express-openapi-validator#271: bodies of the second type were compared with the schema of the first.
+  test.each([
+    [
+      'application/json; v=1: { schema: { required: [a] } }, application/json; v=2: { schema: { required: [b] } }',
+    ],
+    ['application/json; v=1: { schema: { required: [a] } }, application/json; v=2: {}'],
+    ['application/json: { schema: { required: [a] } }, Application/JSON: { schema: { required: [b] } }'],
+  ])('of types that differ in parameters alone is not compared, with a warning: %s', (content) => {
+    const text = post(`{ content: { ${content.replaceAll(/(\w+\/\w+(?:; v=.)?):/gi, "'$1':")} } }`);
+    expect(operations(text)[0]?.body).toEqual({ content: [{ type: 'application/json' }] });
+    expect(mistakes(text)).toMatch(
+      /has another schema than `application\/json.*, so bodies are not compared/,
+    );
+  });
+
+  test('of types that differ in parameters alone is compared where they have one schema', () => {
+    const one = "{ schema: { $ref: '#/components/schemas/Order' } }";
+    const text = post(`{ content: { application/json: ${one}, 'application/json; charset=utf-8': ${one} } }`);
+    expect(mistakes(text)).toBe('');
+    expect(operations(text)[0]?.body?.content).toEqual([
+      { type: 'application/json', schema: expect.objectContaining({ $ref: '#/$defs/s0' }) },
+    ]);
+  });
+
+  // membrane/api-gateway#700, getkin/kin-openapi#91: JSON of a range was not compared.
+  test.each([
+    ["'*/*': { schema: { type: string } }", ['application/json:string', '*/*:any']],
+    [
+      "'*/*': { schema: { type: string } }, 'application/*': { schema: { type: number } }",
+      ['application/json:number', '*/*:any', 'application/*:any'],
+    ],
+    [
+      "'*/*': { schema: { type: string } }, application/json: { schema: { type: number } }",
+      ['*/*:any', 'application/json:number'],
+    ],
+    ["'*/*': {}", ['*/*:any']],
+    ["'text/*': { schema: { type: string } }", ['text/*:any']],
+  ])('of a range is compared if it is JSON: %s', (content, types) => {
+    const [found] = operations(post(`{ content: { ${content} } }`));
+    expect(found?.body?.content.map(({ type, schema }) => `${type}:${schema?.['type'] ?? 'any'}`)).toEqual(
+      types,
+    );
+  });
+
   test('of other types has types alone', () => {
     const [found] = operations(post(media('{ type: string }', 'text/csv')));
     expect(found?.body).toEqual({ content: [{ type: 'text/csv' }] });
