@@ -3,6 +3,7 @@
  * message of this API.
  */
 import type { z } from 'zod';
+import { addBounded } from '../../base/diagnostics/add-bounded.ts';
 import type { DiagnosticCode } from '../../base/diagnostics/codes/codes.ts';
 import {
   type Diagnostic,
@@ -31,11 +32,14 @@ export interface Problem {
   readonly remedy?: string;
 }
 
-/** The diagnostics of one input, at most `MAX_DIAGNOSTICS`; further ones are counted and dropped. */
+/** The diagnostics of one input, at most `MAX_DIAGNOSTICS`; further ones are counted and dropped, warnings before errors. */
 export interface Report {
   /** Adds one diagnostic; `path` starts at the whole input. */
   add(severity: Severity, path: FieldPath, problem: Problem): void;
-  /** Whether the limit is reached; readers may stop then, since later diagnostics are dropped. */
+  /**
+   * Whether as many errors are reported as the limit allows; readers may stop then, since the input is refused. Warnings do not count: an
+   * input that is accepted is read to its end.
+   */
   full(): boolean;
   /** The number of errors so far, dropped ones included; warnings do not count. */
   errors(): number;
@@ -50,13 +54,16 @@ export function createReport(): Report {
   return {
     add(severity, path, problem) {
       if (severity === 'error') errors++;
-      if (collected.length < MAX_DIAGNOSTICS) collected.push(place(severity, path, problem));
+      addBounded(collected, place(severity, path, problem));
     },
-    full: () => collected.length >= MAX_DIAGNOSTICS,
+    full: () => errors >= MAX_DIAGNOSTICS,
     errors: () => errors,
     diagnostics() {
       if (collected.length < MAX_DIAGNOSTICS) return collected;
-      const message = `reading stopped after ${MAX_DIAGNOSTICS} mistakes; there may be more`;
+      const message =
+        errors >= MAX_DIAGNOSTICS
+          ? `reading stopped after ${MAX_DIAGNOSTICS} mistakes; there may be more`
+          : `${MAX_DIAGNOSTICS} mistakes and warnings are listed; there may be more`;
       return [...collected, { code: 'too_many_mistakes', severity: 'info', path: [], message }];
     },
   };

@@ -2,9 +2,9 @@
  * SecLang source text: files, places in them, the collection of diagnostics, and the division of text into directives
  * and their words.
  */
+import { addBounded } from '../../../base/diagnostics/add-bounded.ts';
 import type { DiagnosticCode } from '../../../base/diagnostics/codes/codes.ts';
 import { type Diagnostic, quoteValue } from '../../../base/diagnostics/diagnostic.ts';
-import { MAX_DIAGNOSTICS } from '../../../base/vocabulary/limits.ts';
 
 /** Maximum length, in characters, of a configuration or data file; the longest of the OWASP Core Rule Set has 204,000. */
 const MAX_SOURCE_CHARACTERS = 4_194_304;
@@ -50,7 +50,7 @@ export type SecLangCode = DiagnosticCode extends infer Code
     : never
   : never;
 
-/** Collects diagnostics, at most `MAX_DIAGNOSTICS`; codes get the prefix `seclang_`. */
+/** Collects diagnostics (`addBounded`); codes get the prefix `seclang_`. */
 export interface SecLangReport {
   readonly diagnostics: readonly Diagnostic[];
   /** Adds an error: no program results. */
@@ -67,7 +67,7 @@ export interface SecLangReport {
 export function createReport(): SecLangReport {
   const diagnostics: Diagnostic[] = [];
   const add = (more: readonly Diagnostic[]): void => {
-    for (const one of more) if (diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push(one);
+    for (const one of more) addBounded(diagnostics, one);
   };
   const collect =
     (severity: Diagnostic['severity']) => (code: SecLangCode, at: At | null, finding: SecLangFinding) => {

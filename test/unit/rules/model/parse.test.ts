@@ -125,6 +125,25 @@ describe('parseRuleSet', () => {
     expect(diagnostics.at(-1)).toMatchObject({ code: 'too_many_mistakes', severity: 'info' });
   });
 
+  const warned = (count: number): Input[] =>
+    times(count, (index) => ({ id: index + 1, type: 'rewrite', path_target: '/a/../b', query_target: '' }));
+
+  it('reads an input with hundreds of warnings to its end', () => {
+    const rules = [...warned(600), { id: 601, type: 'drop', path_includes: ['/admin/*'] }];
+    const parsed = parseRuleSet({ domain, rules });
+    expect(parsed.diagnostics).toHaveLength(501);
+    expect(parsed.ok && parsed.ruleSet.rules.length).toBe(601);
+  });
+
+  it('reports an error that comes after hundreds of warnings', () => {
+    const parsed = parseRuleSet({ domain, rules: [...warned(600), { id: 601, type: 'drop', ips: ['x'] }] });
+    expect(parsed.ok).toBe(false);
+    expect(parsed.diagnostics.filter(({ severity }) => severity === 'error')).toMatchObject([
+      { code: 'invalid_ip', path: ['rules', 600, 'ips', 0] },
+    ]);
+    expect(parsed.diagnostics).toHaveLength(501);
+  });
+
   it('shortens what it repeats of an input', () => {
     const long = 'x'.repeat(10_000_000);
     const input = {

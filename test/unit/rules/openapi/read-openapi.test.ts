@@ -508,6 +508,12 @@ describe('a request body', () => {
     expect(mistakes(post(body))).toContain(`warning: paths["/a"].post.requestBody${message}`);
   });
 
+  test('that is not compared ends no reading, however many there are', () => {
+    const body = (index: number) => media(`{ maxLength: ${index}, unevaluatedItems: false }`);
+    const paths = Array.from({ length: 600 }, (_, at) => `  /a${at}: { post: { requestBody: ${body(at)} } }`);
+    expect(operations(`paths:\n${paths.join('\n')}`)).toHaveLength(600);
+  });
+
   test('names the place of a mistake in a schema that it refers to', () => {
     const broken = BODIES.replace('type: array', 'type: arrays');
     expect(mistakes(post("{ $ref: '#/components/requestBodies/order' }", broken))).toContain(

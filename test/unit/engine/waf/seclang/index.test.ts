@@ -23,6 +23,13 @@ test('progress counts the characters of each different pattern once', () => {
   ]);
 });
 
+test('an error after hundreds of warnings yields no program', () => {
+  const text = `${'# a \\\nb\n'.repeat(600)}SecRule ARGS "@rx (" "id:1,phase:2,deny"`;
+  const { diagnostics, program } = compileSignatures([{ file: 'a.conf', text }], { readData: () => null });
+  expect(diagnostics.filter(({ severity }) => severity === 'error')).toHaveLength(1);
+  expect(program).toBeNull();
+});
+
 const { folder: CRS, missing: NO_CRS } = externalSuite('coreruleset');
 
 describe('version 4', requires(NO_CRS), () => {
