@@ -3,6 +3,7 @@
  * wrong with it. Every program ends on every body: what cannot be bounded is refused by name, and `format` and the keywords of
  * contents are annotations, as the specification has it (Validation 2020-12 §7.2.1, §8).
  */
+import { isRounded } from './decimal.ts';
 import { isKeyword, KEYWORDS, REFUSED } from './keywords.ts';
 import {
   COUNT_KEYWORDS,
@@ -19,11 +20,22 @@ import {
   type SchemaReferences,
 } from './references.ts';
 
-/** A program, or all problems of the schema. `unknown`: places of keywords that JSON Schema does not have, and that have no effect. */
-export type CompiledSchema = { readonly unknown: readonly SchemaPath[] } & (
+/** A program, or all problems of the schema. */
+export type CompiledSchema = {
+  /** Places of keywords that JSON Schema does not have, and that have no effect. */
+  readonly unknown: readonly SchemaPath[];
+  /** Integers that may have been rounded when the schema was read (`isRounded`). */
+  readonly rounded: readonly RoundedNumber[];
+} & (
   | { readonly ok: true; readonly program: SchemaProgram }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] }
 );
+
+/** A number, and the keyword that has it. */
+export interface RoundedNumber {
+  readonly path: SchemaPath;
+  readonly value: number;
+}
 
 /** The number of a pattern, in ECMA-262 syntax, or why it has none. */
 export type PlacePattern = (source: string) => number | string;
@@ -34,7 +46,7 @@ export const MAX_SCHEMA_NODES = 4_000;
 export const MAX_SCHEMA_CHAIN = 32;
 /** Maximum number of problems that are reported. */
 const MAX_PROBLEMS = 20;
-/** Maximum number of unknown keywords that are reported. */
+/** Maximum number of unknown keywords, and of rounded numbers, that are reported. */
 const MAX_UNKNOWN = 100;
 
 /** The state of one compilation. */
@@ -47,6 +59,7 @@ interface Compiling {
   readonly paths: SchemaPath[];
   readonly problems: SchemaProblem[];
   readonly unknown: SchemaPath[];
+  readonly rounded: RoundedNumber[];
 }
 
 /** Compiles a schema. Never throws for its content. */
@@ -54,15 +67,16 @@ export function compileSchema(schema: unknown, placePattern: PlacePattern): Comp
   const references = createReferences(schema);
   const problems: SchemaProblem[] = [...references.problems];
   const unknown: SchemaPath[] = [];
+  const rounded: RoundedNumber[] = [];
   const tables = { nodes: [], known: new Map(), paths: [] };
-  const state: Compiling = { references, placePattern, ...tables, problems, unknown };
+  const state: Compiling = { references, placePattern, ...tables, problems, unknown, rounded };
   if (problems.length === 0) {
     place(state, schema, []);
     if (problems.length === 0) checkChains(state);
   }
   return problems.length === 0
-    ? { ok: true, program: state.nodes, unknown }
-    : { ok: false, problems: problems.slice(0, MAX_PROBLEMS), unknown };
+    ? { ok: true, program: state.nodes, unknown, rounded }
+    : { ok: false, problems: problems.slice(0, MAX_PROBLEMS), unknown, rounded };
 }
 
 function report(state: Compiling, path: SchemaPath, message: string, remedy?: string): void {
@@ -107,10 +121,25 @@ const DIALECTS: readonly string[] = [
   'https://spec.openapis.org/oas/3.1/dialect/2024-11-10',
 ];
 
-/** Refuses keywords that are not evaluated and dialects that are not read, and collects unknown keywords. */
+/** Keywords whose numbers are compared with those of bodies. */
+const NUMBERS = 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf const enum'.split(' ');
+
+/** The first number that may have been rounded, of a number or a list; `null`: there is none. */
+function roundedIn(value: unknown): number | null {
+  if (typeof value === 'number') return isRounded(value) ? value : null;
+  if (!Array.isArray(value)) return null;
+  return value.find((one): one is number => typeof one === 'number' && isRounded(one)) ?? null;
+}
+
+/** Refuses keywords that are not evaluated and dialects that are not read; collects unknown keywords and rounded numbers. */
 function checkNames(state: Compiling, schema: Found['schema'], path: SchemaPath): void {
   for (const name of Object.keys(schema))
     if (!isKeyword(name) && state.unknown.length < MAX_UNKNOWN) state.unknown.push([...path, name]);
+  for (const keyword of NUMBERS) {
+    const value = Object.hasOwn(schema, keyword) ? roundedIn(schema[keyword]) : null;
+    if (value !== null && state.rounded.length < MAX_UNKNOWN)
+      state.rounded.push({ path: [...path, keyword], value });
+  }
   for (const [keyword, remedy] of Object.entries(REFUSED))
     if (Object.hasOwn(schema, keyword))
       report(state, [...path, keyword], 'is a keyword that is not evaluated', remedy);

@@ -29,9 +29,23 @@ export function readDecimal(text: string): number | Decimal | null {
   return Math.abs(decimal.exponent) > MAX_EXPONENT ? null : exact(decimal);
 }
 
-/** The value of a number as JSON is written of it: the shortest decimal of its binary64. */
+/**
+ * The value of a number: the shortest decimal of its binary64, as JSON is written of it. Of an integer with more digits than the ones
+ * that a binary64 distinguishes it is the binary64 itself: the shortest decimal of -2^63 is 192 less.
+ */
 export function decimalOf(value: number | Decimal): Decimal {
-  return typeof value === 'number' ? parseDecimal(String(value)) : value;
+  if (typeof value !== 'number') return value;
+  return isRounded(value) ? normal(BigInt(value), 0) : parseDecimal(String(value));
+}
+
+/** Integers from here on are printed with an exponent, as they are most likely written. */
+const LARGEST_PRINTED = 1e21;
+
+/** Whether a number that was read may not be the one that was written, for an integer with too many digits. */
+export function isRounded(value: number): boolean {
+  if (!Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= LARGEST_PRINTED)
+    return false;
+  return parseDecimal(String(value)).length > EXACT_DIGITS;
 }
 
 function parseDecimal(text: string): Decimal {

@@ -12,8 +12,15 @@ import {
   MAX_BODY_TYPES,
   MAX_GATEWAY_SCHEMAS,
 } from '../../base/vocabulary/limits.ts';
-import { createPatternJudge, isDeeper, isJsonType, misspeltKeyword } from '../model/gateway/bodies.ts';
+import {
+  createPatternJudge,
+  isDeeper,
+  isJsonType,
+  misspeltKeyword,
+  roundedNumber,
+} from '../model/gateway/bodies.ts';
 import { MEDIA_RANGE } from '../model/gateway/operations.ts';
+import type { Problem } from '../model/report.ts';
 import { bundleSchema } from './bundle-schema.ts';
 import { type DocumentReading, followReferences } from './references.ts';
 
@@ -48,7 +55,7 @@ interface BodiesReading extends DocumentReading {
   readonly placePattern: ReturnType<typeof createPatternJudge>;
   /** Schemas by their JSON, and whether they compile. */
   readonly known: Map<string, boolean>;
-  /** Places of unknown keywords that are reported, or are no misspelling; at most `MAX_EXAMINED`. */
+  /** Places that are reported, or have nothing to report; at most `MAX_EXAMINED`. */
   readonly examined: Set<string>;
   /** Characters of all of them. */
   total: number;
@@ -185,6 +192,7 @@ function readSchema(
     return null;
   }
   const compiled = compileSchema(schema, state.placePattern);
+  for (const { path: place, value } of compiled.rounded) warnOnce(pathOf(place), roundedNumber(value), state);
   state.known.set(text, compiled.ok);
   if (compiled.ok) {
     state.total += text.length;
@@ -194,16 +202,26 @@ function readSchema(
   return null;
 }
 
-/** Maximum number of unknown keywords of a document that are compared with known ones. */
+/** Maximum number of places of schemas of a document that are examined for warnings. */
 const MAX_EXAMINED = 1_000;
 
 /** Warns of misspelt keywords, once each: several schemas may refer to the one that has it. */
 function warnOfMisspelt(unknown: readonly FieldPath[], { examined, report }: BodiesReading): void {
   for (const path of unknown) {
-    const place = JSON.stringify(path);
-    if (examined.has(place) || examined.size >= MAX_EXAMINED) continue;
-    examined.add(place);
+    if (!isFirst(path, examined)) continue;
     const problem = misspeltKeyword(String(path.at(-1)));
     if (problem !== null) report.add('warning', path, problem);
   }
+}
+
+function warnOnce(path: FieldPath, problem: Problem, { examined, report }: BodiesReading): void {
+  if (isFirst(path, examined)) report.add('warning', path, problem);
+}
+
+/** Whether a place is examined for the first time, and within the bound. */
+function isFirst(path: FieldPath, examined: Set<string>): boolean {
+  const place = JSON.stringify(path);
+  if (examined.has(place) || examined.size >= MAX_EXAMINED) return false;
+  examined.add(place);
+  return true;
 }

@@ -165,6 +165,12 @@ export const VALUE_CODES = {
       'a schema of a body has a keyword that JSON Schema does not have, near one that it has: a body may break the rule that was meant',
     remedy: 'write the keyword that the message names, or a name with `x-` for an annotation',
   },
+  schema_number: {
+    severity: 'warning',
+    meaning:
+      'a schema of a body has an integer of more digits than the one that it is read as: it is rounded to the nearest binary64',
+    remedy: 'use a number of at most 15 digits, or let bodies have the number as text with a `pattern`',
+  },
   special_address: {
     severity: 'error',
     meaning:

@@ -49,6 +49,17 @@ export function misspeltKeyword(name: string): Problem | null {
   return { code: 'schema_keyword', message, found: null, remedy: `did you mean \`${near}\`?` };
 }
 
+/** The warning of an integer that may not be the one that was written. */
+export function roundedNumber(value: number): Problem {
+  const message = `has a number that is read as ${BigInt(value)}: integers beyond ${Number.MAX_SAFE_INTEGER} are rounded`;
+  return {
+    code: 'schema_number',
+    message,
+    found: null,
+    remedy: 'use a number of at most 15 digits, or text',
+  };
+}
+
 /** The values that the check of bodies reads. */
 interface BodyValues {
   readonly operations: readonly GatewayOperation[];
@@ -59,7 +70,7 @@ export const bodySchemas = crossCheck<BodyValues>(['operations'], ({ operations 
   const placePattern = createPatternJudge();
   const known = new Set<string>();
   let total = 0;
-  for (const [index, { body }] of operations.entries()) {
+  for (const [index, { body, source }] of operations.entries()) {
     for (const [place, { type, schema }] of (body?.content ?? []).entries()) {
       if (schema === undefined) continue;
       if (scope.full()) return;
@@ -70,7 +81,7 @@ export const bodySchemas = crossCheck<BodyValues>(['operations'], ({ operations 
       else if (!known.has(text)) {
         known.add(text);
         total += text.length;
-        reportSchema(schema, path, { scope, placePattern });
+        reportSchema(schema, path, { scope, placePattern, isOfDocument: source === 'schema' });
       }
     }
   }
@@ -99,16 +110,26 @@ export function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
 }
 
+interface SchemaReporting {
+  readonly scope: FormScope;
+  readonly placePattern: PlacePattern;
+  /** It is of an OpenAPI document, whose reading has reported its numbers at their places. */
+  readonly isOfDocument: boolean;
+}
+
 function reportSchema(
   schema: unknown,
   path: readonly (string | number)[],
-  { scope, placePattern }: { readonly scope: FormScope; readonly placePattern: PlacePattern },
+  { scope, placePattern, isOfDocument }: SchemaReporting,
 ): void {
   const compiled = compileSchema(schema, placePattern);
   for (const below of compiled.unknown) {
     const problem = misspeltKeyword(String(below.at(-1)));
     if (problem !== null) scope.warn([...path, ...below], problem);
   }
+  if (!isOfDocument)
+    for (const { path: below, value } of compiled.rounded)
+      scope.warn([...path, ...below], roundedNumber(value));
   if (compiled.ok) return;
   for (const { path: below, message, remedy } of compiled.problems) {
     const problem = { code: 'body_schema', message, found: null } as const;

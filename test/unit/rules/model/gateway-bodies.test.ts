@@ -126,3 +126,35 @@ describe('a keyword that JSON Schema does not have', () => {
     expect(refusals(json(annotations))).toEqual([]);
   });
 });
+
+// networknt/json-schema-validator#132, RicoSuter/NJsonSchema#1798.
+describe('an integer that is rounded when it is read', () => {
+  test.each([
+    [{ maximum: 2 ** 63 }, 'maximum', '9223372036854775808'],
+    [{ properties: { a: { enum: [1, 2 ** 53] } } }, 'properties.a.enum', '9007199254740992'],
+    [{ items: { const: -(2 ** 64) } }, 'items.const', '-18446744073709551616'],
+  ])('has a warning with what it is read as: %j', (schema, place, value) => {
+    const { ok, diagnostics } = parse(json(schema));
+    expect(ok).toBe(true);
+    expect(diagnostics).toMatchObject([{ code: 'schema_number', severity: 'warning' }]);
+    expect(formatPath(diagnostics[0]!.path)).toBe(`${PLACE}.schema.${place}`);
+    expect(diagnostics[0]!.message).toContain(`is read as ${value}: `);
+  });
+
+  test('has none in an operation of a document, which has it', () => {
+    const body = { content: [json({ maximum: 2 ** 63 })] };
+    const operations = [{ methods: ['POST'], path: '/a', source: 'schema', body }];
+    const rule = { base_path: '/', auth: { require: 'none' }, operations, validation: {} };
+    expect(parseRule('gateway', rule).diagnostics).toEqual([]);
+  });
+
+  test('has none if it is exact, has few digits or is a fraction', () => {
+    const schema = {
+      maximum: Number.MAX_SAFE_INTEGER,
+      minimum: -1e20,
+      multipleOf: 0.1,
+      enum: [1e23, 'a', 2.5],
+    };
+    expect(refusals(json(schema))).toEqual([]);
+  });
+});

@@ -579,6 +579,16 @@ describe('a request body', () => {
     );
   });
 
+  test('has a warning for a number that is rounded, once at its place in the document', () => {
+    const large = BODIES.replace('type: string,', 'type: integer, maximum: 9223372036854775807,');
+    const one = "{ $ref: '#/components/requestBodies/order' }";
+    const other =
+      "{ content: { application/json: { schema: { items: { $ref: '#/components/schemas/Order' } } } } }";
+    expect(mistakes(post(`${one}\n    put:\n      requestBody: ${other}`, large))).toBe(
+      'openapi.yaml:15:41: warning: components.schemas.Order.properties.item.maximum: has a number that is read as 9223372036854775808: integers beyond 9007199254740991 are rounded; use a number of at most 15 digits, or text',
+    );
+  });
+
   test('of other types has types alone', () => {
     const [found] = operations(post(media('{ type: string }', 'text/csv')));
     expect(found?.body).toEqual({ content: [{ type: 'text/csv' }] });
