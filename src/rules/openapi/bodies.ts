@@ -159,7 +159,7 @@ function readSchema(
     report.add('warning', at, { code: 'openapi_body', message, found });
     return null;
   }
-  const { schema, problems, unknown, pathOf } = bundleSchema(
+  const { schema, problems, unknown, inert, pathOf } = bundleSchema(
     { schema: media['schema'], path: at },
     { root, isOldDialect },
   );
@@ -172,6 +172,9 @@ function readSchema(
     report.add('warning', where, remedy === undefined ? problem : { ...problem, remedy });
   };
   warnOfMisspelt(unknown, state);
+  const remedy = isOldDialect ? NULLABLE_REMEDY : "write `type: [string, 'null']`";
+  for (const { path: where, message } of inert)
+    warnOnce(where, { code: 'openapi_ignored', message, found: null, remedy }, state);
   for (const { path: where, message } of problems) warn(where, message);
   if (problems.length > 0) return null;
   const text = JSON.stringify(schema);
@@ -201,6 +204,8 @@ function readSchema(
   for (const problem of compiled.problems) warn(pathOf(problem.path), problem.message, problem.remedy);
   return null;
 }
+
+const NULLABLE_REMEDY = 'write it beside `type`, in each schema that the value must match';
 
 /** Maximum number of places of schemas of a document that are examined for warnings. */
 const MAX_EXAMINED = 1_000;

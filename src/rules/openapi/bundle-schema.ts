@@ -15,6 +15,8 @@ export interface BundledSchema {
   readonly problems: readonly { readonly path: FieldPath; readonly message: string }[];
   /** Places in the document of unknown keywords, which the schema does not have. */
   readonly unknown: readonly FieldPath[];
+  /** `nullable` without an effect, at its places in the document. */
+  readonly inert: readonly { readonly path: FieldPath; readonly message: string }[];
   /** The place in the document of a place in the schema. */
   pathOf(path: FieldPath): FieldPath;
 }
@@ -35,6 +37,7 @@ interface Bundling {
   readonly definitions: Definition[];
   readonly problems: { readonly path: FieldPath; readonly message: string }[];
   readonly unknown: FieldPath[];
+  readonly inert: { readonly path: FieldPath; readonly message: string }[];
 }
 
 /** A schema that another one refers to. */
@@ -62,6 +65,7 @@ export function bundleSchema(
     definitions: [],
     problems: [],
     unknown: [],
+    inert: [],
   };
   const own = convert(schema, path, { state, optional: NO_NAMES }) as Readonly<Record<string, unknown>>;
   const definitions: [string, unknown][] = [];
@@ -73,6 +77,7 @@ export function bundleSchema(
     schema: definitions.length === 0 ? own : { ...own, $defs: Object.fromEntries(definitions) },
     problems: state.problems,
     unknown: state.unknown,
+    inert: state.inert,
     pathOf: ([first, name, ...rest]) => {
       const place = first === '$defs' ? places.get(String(name)) : undefined;
       if (place !== undefined) return [...place, ...rest];
@@ -90,6 +95,8 @@ interface Place {
 
 function convert(schema: unknown, path: FieldPath, { state, optional }: Place): unknown {
   if (!isObject(schema)) return schema;
+  const message = schema['nullable'] === true ? inertNullable(schema, state.isOldDialect) : null;
+  if (message !== null) state.inert.push({ path: [...path, 'nullable'], message });
   const written = Object.entries(schema);
   if (state.isOldDialect && Object.hasOwn(schema, '$ref'))
     // Its siblings have no effect in 3.0.
@@ -103,6 +110,17 @@ function convert(schema: unknown, path: FieldPath, { state, optional }: Place): 
   return state.isOldDialect
     ? withoutOldDialect(Object.fromEntries(fields), optionalOf(schema, { state, optional }), schema)
     : Object.fromEntries(fields);
+}
+
+/** Keywords that may refuse null where there is no `type`. */
+const REFUSING = ['enum', 'allOf', 'anyOf', 'oneOf', 'not'];
+
+/** Why `nullable: true` does not admit null (OpenAPI 3.0.4, "Schema Object"); `null`: it does, or nothing refuses null. */
+function inertNullable(schema: Readonly<Record<string, unknown>>, isOldDialect: boolean): string | null {
+  if (!isOldDialect) return 'is of OpenAPI 3.0 and has no effect';
+  if (Object.hasOwn(schema, '$ref')) return 'has no effect beside `$ref`';
+  const isRefused = REFUSING.some((keyword) => Object.hasOwn(schema, keyword));
+  return isRefused && typeof schema['type'] !== 'string' ? 'has no effect without `type` beside it' : null;
 }
 
 /** Members that a schema of 3.0 and the branches of its `allOf` do not require of requests. */

@@ -579,6 +579,32 @@ describe('a request body', () => {
     );
   });
 
+  // networknt/json-schema-validator#1278, python-openapi/openapi-schema-validator#20: null is refused, as 3.0.3 and 3.1 have it.
+  test.each([
+    [
+      '3.0.3',
+      "{ nullable: true, allOf: [{ $ref: '#/components/schemas/Order' }] }",
+      'without `type` beside it',
+    ],
+    ['3.0.3', '{ nullable: true, enum: [a] }', 'without `type` beside it'],
+    ['3.0.3', "{ nullable: true, $ref: '#/components/schemas/Order' }", 'beside `$ref`'],
+    ['3.1.0', '{ nullable: true, type: string }', 'is of OpenAPI 3.0 and has no effect'],
+    ['3.0.3', '{ nullable: true, type: string }', null],
+    ['3.0.3', '{ nullable: true }', null],
+    ['3.0.3', '{ nullable: false, enum: [a] }', null],
+  ])('of %s has a warning for `nullable` where it has no effect: %s', (version, schema, message) => {
+    const one = media(`{ properties: { a: ${schema} } }`);
+    const text = post(`${one}\n    put:\n      requestBody: ${one}`);
+    const found = mistakes(text, HEAD.replace('3.1.0', version));
+    const lines = found.split('\n').filter((line) => line !== '');
+    expect(lines).toHaveLength(message === null ? 0 : 2);
+    if (message === null) return;
+    expect(lines[0]).toContain(
+      '.post.requestBody.content["application/json"].schema.properties.a.nullable: ',
+    );
+    expect(lines[0]).toContain(message);
+  });
+
   test('has a warning for a number that is rounded, once at its place in the document', () => {
     const large = BODIES.replace('type: string,', 'type: integer, maximum: 9223372036854775807,');
     const one = "{ $ref: '#/components/requestBodies/order' }";
