@@ -78,6 +78,12 @@ const CASES: readonly Case[] = [
   ['another type', json(VALID, { 'content-type': 'application/xml' }), 415],
   ['no type', { method: 'POST', body: VALID }, 415],
   ['JSON in Latin-1', json(VALID, { 'content-type': 'application/json; charset=iso-8859-1' }), 415],
+  [
+    'two charsets (swagger-inflector #450)',
+    json(VALID, { 'content-type': 'application/json; charset=utf-8; charset=utf-7' }),
+    415,
+  ],
+  ['UTF-16 without a charset', json(Buffer.from(VALID, 'utf16le')), 400, JSON_TEXT],
   ['no body', { method: 'POST', headers: { 'content-type': 'application/json' } }, 400, wrong('is missing')],
   ['an empty body', json(''), 400, wrong('is missing')],
   ['nothing, compressed', json(gzipSync(''), { 'content-encoding': 'gzip' }), 400, wrong('is missing')],
