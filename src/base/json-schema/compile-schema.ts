@@ -124,7 +124,7 @@ const DIALECTS: readonly string[] = [
 /** Keywords whose numbers are compared with those of bodies. */
 const NUMBERS = 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf const enum'.split(' ');
 
-/** The first number that may have been rounded, of a number or a list; `null`: there is none. */
+/** The first number that may have been rounded, of a number or a list; `null`: none is. */
 function roundedIn(value: unknown): number | null {
   if (typeof value === 'number') return isRounded(value) ? value : null;
   if (!Array.isArray(value)) return null;
