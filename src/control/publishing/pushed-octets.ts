@@ -39,12 +39,12 @@ export function createOctetsPusher({ store: { latest }, octets }: OctetsPusherOp
   async function read(digest: string): Promise<readonly PushedOctets[]> {
     const plan = await octets.find(digest, () => findBlob(latest, digest));
     if (plan === null) return [];
-    const found = [pushedOf(digest, plan)];
+    const found = pushedOf(digest, plan);
     for (const part of digestsIn(plan)) {
       if (seen.has(part)) continue;
       seen.set(part, true);
       const bytes = await octets.find(part, () => findListBlob(latest, part));
-      if (bytes !== null) found.push(pushedOf(part, bytes));
+      if (bytes !== null) found.push(...pushedOf(part, bytes));
     }
     return found;
   }
@@ -71,8 +71,11 @@ export function createOctetsPusher({ store: { latest }, octets }: OctetsPusherOp
   };
 }
 
-function pushedOf(digest: string, bytes: Uint8Array): PushedOctets {
-  return { digest, base64: Buffer.from(bytes).toString('base64'), size: bytes.length };
+/** Empty for octets that fit beside nothing. */
+function pushedOf(digest: string, bytes: Uint8Array): PushedOctets[] {
+  const { buffer, byteOffset, length: size } = bytes;
+  if (size > MAX_PUSHED_OCTETS) return [];
+  return [{ digest, base64: Buffer.from(buffer, byteOffset, size).toString('base64'), size }];
 }
 
 /** Those that fit together into `MAX_PUSHED_OCTETS`. */
