@@ -228,7 +228,7 @@ async function octetsOfPages(
   try {
     return await core.octetsOf(pages);
   } catch (error) {
-    reportStore(core, error);
+    core.log.warn({ err: error }, 'what a page names cannot be read ahead of it; nodes request it');
     return new Map();
   }
 }

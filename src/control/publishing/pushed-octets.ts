@@ -59,14 +59,10 @@ export function createOctetsPusher({ store: { latest }, octets }: OctetsPusherOp
     const parts = new Map<string | null, readonly PushedOctets[]>();
     for (const digest of plans) parts.set(digest, await read(digest));
     return new Map(
-      [...pages].map(
-        ([
-          groups,
-          {
-            manifest: { entries },
-          },
-        ]) => [groups, fitting(entries.flatMap(({ digest }) => parts.get(digest) ?? []))],
-      ),
+      [...pages].map(([groups, { manifest }]) => [
+        groups,
+        fitting(manifest.entries.flatMap(({ digest }) => parts.get(digest) ?? [])),
+      ]),
     );
   };
 }
