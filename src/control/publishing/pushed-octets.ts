@@ -15,8 +15,9 @@ import { findBlob } from './revisions.ts';
 /** A sealed plan, list or registry on its way to nodes. */
 export interface PushedOctets {
   readonly digest: string;
-  readonly base64: string;
-  /** Number of octets. */
+  /** The digest, a space, Base64: one buffer, which all nodes are sent. */
+  readonly data: Buffer;
+  /** Number of octets before they were encoded. */
   readonly size: number;
 }
 
@@ -71,7 +72,8 @@ export function createOctetsPusher({ store: { latest }, octets }: OctetsPusherOp
 function pushedOf(digest: string, bytes: Uint8Array): PushedOctets[] {
   const { buffer, byteOffset, length: size } = bytes;
   if (size > MAX_PUSHED_OCTETS) return [];
-  return [{ digest, base64: Buffer.from(buffer, byteOffset, size).toString('base64'), size }];
+  const base64 = Buffer.from(buffer, byteOffset, size).toString('base64');
+  return [{ digest, data: Buffer.from(`${digest} ${base64}`, 'latin1'), size }];
 }
 
 /** Those that fit together into `MAX_PUSHED_OCTETS`. */

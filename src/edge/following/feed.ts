@@ -138,8 +138,8 @@ export interface EventReaderOptions {
   readonly onEvent: (event: ServerEvent) => void;
 }
 
-const LF = 10;
-const CR = 13;
+const LF = '\n';
+const CR = '\r';
 
 export function createEventReader({ limit, onEvent }: EventReaderOptions): EventReader {
   // The decoder removes a byte order mark at the start.
@@ -190,16 +190,23 @@ export function createEventReader({ limit, onEvent }: EventReaderOptions): Event
   return {
     push(chunk) {
       const text = decoder.decode(chunk, { stream: true });
-      let from = 0;
-      for (let at = 0; at < text.length; at++) {
-        const code = text.charCodeAt(at);
-        const joins = afterCr && code === LF;
-        afterCr = code === CR;
-        if (joins) from = at + 1;
-        else if (code === LF || code === CR) {
-          parseLine(takeLine(text.slice(from, at)));
-          from = at + 1;
+      if (text === '') return;
+      let from = afterCr && text.startsWith(LF) ? 1 : 0;
+      afterCr = false;
+      // PERF: `indexOf` reads several units at a time, and lines with octets have 100,000s of them.
+      let lf = text.indexOf(LF, from);
+      let cr = text.indexOf(CR, from);
+      while (lf >= 0 || cr >= 0) {
+        const endsInCr = cr >= 0 && (lf < 0 || cr < lf);
+        const at = endsInCr ? cr : lf;
+        parseLine(takeLine(text.slice(from, at)));
+        from = at + 1;
+        if (endsInCr) {
+          afterCr = from === text.length;
+          if (lf === from) from++;
+          cr = text.indexOf(CR, from);
         }
+        if (lf >= 0 && lf < from) lf = text.indexOf(LF, from);
       }
       if (from < text.length) {
         rest.push(text.slice(from));

@@ -277,8 +277,9 @@ function openStream(
       );
   }, HEARTBEAT_MS);
   const sink: FeedSink = {
-    pushOctets({ digest, base64 }) {
-      if (takesOctets) raw.write(`event: octets\ndata: ${digest} ${base64}\n\n`, 'latin1');
+    pushOctets({ data }) {
+      if (!takesOctets) return;
+      for (const part of ['event: octets\ndata: ', data, '\n\n']) raw.write(part);
     },
     push: ({ manifest }, text) => {
       raw.write(`id: ${manifest.through}\nevent: manifest\ndata: ${text}\n\n`);
