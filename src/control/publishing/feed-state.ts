@@ -4,12 +4,12 @@
  */
 import { DEFAULT_GROUP } from '../../base/vocabulary/node-groups.ts';
 import type { SignedPage } from '../../engine/plan/manifest.ts';
-import type { PushedOctets } from './pushed-octets.ts';
+import type { OctetsEvent } from './pushed-octets.ts';
 
 /** The connection of a following node. */
 export interface FeedSink {
   /** Sends what the next page names, to a node that takes it. */
-  pushOctets(octets: PushedOctets): void;
+  pushOctets(octets: OctetsEvent): void;
   /** Sends one page; `text` is its JSON. */
   push(page: SignedPage, text: string): void;
   /** Octets pushed that the reader has not taken yet. */

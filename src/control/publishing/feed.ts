@@ -29,7 +29,7 @@ import {
   readPages,
   signedGroups,
 } from './pages.ts';
-import { createOctetsPusher, type OctetsPusher, type PushedOctets } from './pushed-octets.ts';
+import { createOctetsPusher, type OctetsEvent, type OctetsPusher } from './pushed-octets.ts';
 import type { RecentOctets } from './recent-octets.ts';
 import type { Signer } from './signer.ts';
 
@@ -223,7 +223,7 @@ async function sendChanges(core: Core): Promise<void> {
 async function octetsOfPages(
   core: Core,
   pages: ReadonlyMap<string, SignedPage>,
-): Promise<ReadonlyMap<string, readonly PushedOctets[]>> {
+): Promise<ReadonlyMap<string, readonly OctetsEvent[]>> {
   if (core.state.current.size === 0) return new Map();
   try {
     return await core.octetsOf(pages);
@@ -237,7 +237,7 @@ async function octetsOfPages(
 function sendToAll(
   core: Core,
   pages: ReadonlyMap<string, SignedPage>,
-  octets: ReadonlyMap<string, readonly PushedOctets[]>,
+  octets: ReadonlyMap<string, readonly OctetsEvent[]>,
 ): void {
   const texts = new Map([...pages].map(([groups, page]) => [groups, JSON.stringify(page)]));
   for (const follower of [...core.state.current]) {

@@ -12,8 +12,8 @@ import { findListBlob } from './plan-lists.ts';
 import type { RecentOctets } from './recent-octets.ts';
 import { findBlob } from './revisions.ts';
 
-/** A sealed plan, list or registry on its way to nodes. */
-export interface PushedOctets {
+/** A sealed plan, list or registry as an event of the feed. */
+export interface OctetsEvent {
   readonly digest: string;
   /** The digest, a space, Base64: one buffer, which all nodes are sent. */
   readonly data: Buffer;
@@ -25,7 +25,7 @@ export interface PushedOctets {
 type ByGroups<T> = ReadonlyMap<string, T>;
 
 /** Reads what goes ahead of pages; a set of groups that is missing gets nothing. @throws StoreFault */
-export type OctetsPusher = (pages: ByGroups<SignedPage>) => Promise<ByGroups<readonly PushedOctets[]>>;
+export type OctetsPusher = (pages: ByGroups<SignedPage>) => Promise<ByGroups<readonly OctetsEvent[]>>;
 
 export interface OctetsPusherOptions {
   readonly store: Pick<Store, 'latest'>;
@@ -37,7 +37,7 @@ export function createOctetsPusher({ store: { latest }, octets }: OctetsPusherOp
   const seen = new LRUCache<string, true>({ max: MAX_SEEN_DIGESTS });
 
   /** A new plan with the lists and the registry that are new with it. */
-  async function read(digest: string): Promise<readonly PushedOctets[]> {
+  async function read(digest: string): Promise<readonly OctetsEvent[]> {
     const plan = await octets.find(digest, () => findBlob(latest, digest));
     if (plan === null) return [];
     const found = pushedOf(digest, plan);
@@ -57,7 +57,7 @@ export function createOctetsPusher({ store: { latest }, octets }: OctetsPusherOp
     const plans = new Set(named.filter((digest) => digest !== null).filter((digest) => !seen.has(digest)));
     for (const digest of plans) seen.set(digest, true);
     if (plans.size > MAX_PUSHED_PLANS) return new Map();
-    const parts = new Map<string | null, readonly PushedOctets[]>();
+    const parts = new Map<string | null, readonly OctetsEvent[]>();
     for (const digest of plans) parts.set(digest, await read(digest));
     return new Map(
       [...pages].map(([groups, { manifest }]) => [
@@ -69,7 +69,7 @@ export function createOctetsPusher({ store: { latest }, octets }: OctetsPusherOp
 }
 
 /** Empty for octets that fit beside nothing. */
-function pushedOf(digest: string, bytes: Uint8Array): PushedOctets[] {
+function pushedOf(digest: string, bytes: Uint8Array): OctetsEvent[] {
   const { buffer, byteOffset, length: size } = bytes;
   if (size > MAX_PUSHED_OCTETS) return [];
   const base64 = Buffer.from(buffer, byteOffset, size).toString('base64');
@@ -77,7 +77,7 @@ function pushedOf(digest: string, bytes: Uint8Array): PushedOctets[] {
 }
 
 /** Those that fit together into `MAX_PUSHED_OCTETS`. */
-function fitting(parts: readonly PushedOctets[]): readonly PushedOctets[] {
+function fitting(parts: readonly OctetsEvent[]): readonly OctetsEvent[] {
   let room = MAX_PUSHED_OCTETS;
   return parts.filter(({ size }) => {
     if (size > room) return false;
