@@ -83,12 +83,14 @@ async function inTurn<T>(
   }
   searching.set(account, own);
   own.count++;
+  const { last } = own;
   const turn = new Promise<void>((resolve, reject) => {
-    void own.last.then(() => resolve());
+    void last.then(() => resolve());
     gone?.addEventListener('abort', () => reject(gone.reason), { once: true });
   });
   const found = turn.then(search);
-  own.last = Promise.allSettled([own.last, found]);
+  // A search that has left ends before those that run before it.
+  own.last = last.then(() => found).catch(() => undefined);
   try {
     return await found;
   } finally {
