@@ -43,7 +43,7 @@ export const MAX_RECENT_OCTETS = 67_108_864;
 export const MAX_PUSHED_OCTETS = 262_144;
 /** Plans that are new in a page up to which they are sent ahead of it. */
 export const MAX_PUSHED_PLANS = 8;
-/** Digests that are remembered as sent, or fetched, by nodes. */
+/** Digests of plans, lists and registries that are remembered, so that none is sent twice. */
 export const MAX_SEEN_DIGESTS = 20_000;
 /** Lists whose last seals are remembered: more than are sealed while a publication reads its domain. */
 export const RECENT_SEALS = 100;

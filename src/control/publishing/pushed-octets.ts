@@ -1,7 +1,7 @@
 /**
  * The octets that a page of the manifest is about to name, sent ahead of it: a node that takes them installs a small change without
- * a request. In: a page. Out: plans that no page has named before, and lists and registries that no plan has, as far as they are
- * small; a node fetches all others.
+ * a request. In: a page. Out: plans, lists and registries that are named for the first time, as far as they are small; a node fetches
+ * all others.
  */
 import { LRUCache } from 'lru-cache';
 import { digestsIn } from '../../engine/plan/list-digests.ts';
@@ -14,7 +14,6 @@ import { findBlob } from './revisions.ts';
 
 /** A sealed plan, list or registry as an event of the feed. */
 export interface OctetsEvent {
-  readonly digest: string;
   /** The digest, a space, Base64: one buffer, which all nodes are sent. */
   readonly data: Buffer;
   /** Number of octets before they were encoded. */
@@ -33,19 +32,19 @@ export interface OctetsPusherOptions {
 }
 
 export function createOctetsPusher({ store: { latest }, octets }: OctetsPusherOptions): OctetsPusher {
-  /** Digests that were sent before, or fetched. */
+  /** Digests that were named before: nodes were sent them, or have fetched them. */
   const seen = new LRUCache<string, true>({ max: MAX_SEEN_DIGESTS });
 
   /** A new plan with the lists and the registry that are new with it. */
   async function read(digest: string): Promise<readonly OctetsEvent[]> {
     const plan = await octets.find(digest, () => findBlob(latest, digest));
     if (plan === null) return [];
-    const found = pushedOf(digest, plan);
+    const found = eventsOf(digest, plan);
     for (const part of digestsIn(plan)) {
       if (seen.has(part)) continue;
       seen.set(part, true);
       const bytes = await octets.find(part, () => findListBlob(latest, part));
-      if (bytes !== null) found.push(...pushedOf(part, bytes));
+      if (bytes !== null) found.push(...eventsOf(part, bytes));
     }
     return found;
   }
@@ -68,12 +67,12 @@ export function createOctetsPusher({ store: { latest }, octets }: OctetsPusherOp
   };
 }
 
-/** Empty for octets that fit beside nothing. */
-function pushedOf(digest: string, bytes: Uint8Array): OctetsEvent[] {
+/** The event of some octets; none of those that are too large. */
+function eventsOf(digest: string, bytes: Uint8Array): OctetsEvent[] {
   const { buffer, byteOffset, length: size } = bytes;
   if (size > MAX_PUSHED_OCTETS) return [];
   const base64 = Buffer.from(buffer, byteOffset, size).toString('base64');
-  return [{ digest, data: Buffer.from(`${digest} ${base64}`, 'latin1'), size }];
+  return [{ data: Buffer.from(`${digest} ${base64}`, 'latin1'), size }];
 }
 
 /** Those that fit together into `MAX_PUSHED_OCTETS`. */

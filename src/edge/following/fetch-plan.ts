@@ -130,9 +130,9 @@ interface Download extends Pick<InstallState, 'pushed'> {
 
 /** The octets of a digest, which the feed has sent, or which are fetched. */
 async function download(digest: string, { pushed, fetch }: Download): Promise<Uint8Array> {
+  const sent = pushed.take(digest);
   // Copies in memory of their own: views of a plan need an 8-octet boundary.
-  const sent = new Uint8Array(pushed.take(digest) ?? []);
-  if (sha256Hex(sent) === digest) return sent;
+  if (sent !== null && sha256Hex(sent) === digest) return new Uint8Array(sent);
   const bytes = new Uint8Array(await fetch(digest));
   const found = sha256Hex(bytes);
   if (found === digest) return bytes;

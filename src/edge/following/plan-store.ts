@@ -238,7 +238,7 @@ async function dropPlan(state: StoreState, digest: string): Promise<void> {
 /** INVARIANT: a file is written after its removal has ended: the content of a list may come back at any time. */
 async function removeFile({ directory, files, removing }: StoreState, digest: string): Promise<void> {
   files.delete(digest);
-  // PERF: `rm` makes two more calls for what it might be.
+  // PERF: `rm` reads first whether the path is a folder, in calls of their own.
   const removed = unlink(join(directory, 'plans', digest))
     .catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;

@@ -100,10 +100,7 @@ export const prove = operation({
   summary: 'Prove the invariants of the stored rules, which are those of the draft',
   response: PROOF,
   handle: async ({ compute, domain }) => {
-    const body = await compute('invariants', async () => ({
-      kind: 'invariants',
-      domain,
-    }));
+    const body = await compute('invariants', async () => ({ kind: 'invariants', domain }));
     return { body, type: JSON_TYPE };
   },
 });

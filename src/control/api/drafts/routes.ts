@@ -113,10 +113,7 @@ const publish = operation({
 /** Checks the draft in a compute thread. A domain that has no draft is refused in the transaction, after its other checks. */
 async function check({ compute, domain }: Call<undefined>): Promise<CheckedDraft> {
   if (domain.publish_mode !== 'manual') return { edit: 0, required: 0, problem: null };
-  return compute('draft_check', async () => ({
-    kind: 'draft_check',
-    domain,
-  }));
+  return compute('draft_check', async () => ({ kind: 'draft_check', domain }));
 }
 
 /** Publishes the draft if it is the one that was checked; `null`: it is another one. @throws Refusal 409, 412 */

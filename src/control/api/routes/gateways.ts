@@ -180,10 +180,7 @@ async function readDocumentOf({ body, compute }: Call<Buffer>): Promise<OpenApiD
   if (body.length > MAX_SCHEMA_OCTETS) {
     throw badRequest(`the document must be at most ${MAX_SCHEMA_OCTETS} octets, found ${body.length}`);
   }
-  return compute('schema', async () => ({
-    kind: 'schema',
-    octets: body,
-  }));
+  return compute('schema', async () => ({ kind: 'schema', octets: body }));
 }
 
 /** A document to store. */
